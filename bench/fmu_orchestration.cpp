@@ -114,6 +114,7 @@ class BareLoop {
 
 SystemDescription chain_of_fmus(std::size_t count, std::size_t steps) {
   SystemDescription description;
+  description.method.value = "jacobi";
   description.name = "chain";
   description.step = {kStep, {}};
   description.stop = {static_cast<double>(steps + 1) * kStep, {}};

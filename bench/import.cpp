@@ -2,17 +2,16 @@
 // The FMU does next to nothing, so nearly all of the time is ours. Once with one archive for all, once with 500
 // archives, once with these in a package of SSP, and once with that in another.
 #include <stdlib.h>
-#include <zip.h>
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 
 #include "base/archive.hpp"
 #include "budget.hpp"
 #include "entrain/convert.hpp"
 #include "entrain/entrain.hpp"
+#include "wide_fmu.hpp"
 
 namespace {
 
@@ -20,36 +19,7 @@ namespace fs = std::filesystem;
 using namespace entrain;
 
 constexpr int kFmus = 500;
-constexpr int kPorts = 10;  // of each, inputs and outputs
-
-std::string description_text() {
-  std::string variables;
-  std::string outputs;
-  for (int k = 0; k < 2 * kPorts; ++k) {
-    const bool is_input = k < kPorts;
-    variables +=
-        fmt::format(R"(<ScalarVariable name="{}{}" valueReference="{}" causality="{}"><Real{}/></ScalarVariable>)",
-                    is_input ? 'u' : 'y', k % kPorts, k, is_input ? "input" : "output", is_input ? " start=\"1\"" : "");
-    if (!is_input) outputs += fmt::format(R"(<Unknown index="{}" dependencies=""/>)", k + 1);
-  }
-  return fmt::format(R"(<fmiModelDescription fmiVersion="2.0" modelName="wide" guid="wide">
-<CoSimulation modelIdentifier="wide" canHandleVariableCommunicationStepSize="true"/>
-<ModelVariables>{}</ModelVariables><ModelStructure><Outputs>{}</Outputs></ModelStructure></fmiModelDescription>)",
-                     variables, outputs);
-}
-
-void write_fmu(const fs::path& file) {
-  std::ifstream stream(ENTRAIN_WIDE_FMU, std::ios::binary);
-  const std::string library{std::istreambuf_iterator<char>(stream), {}};
-  const std::string description = description_text();
-  zip_t* archive = zip_open(file.c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr);
-  const auto add = [&](const char* name, const std::string& content) {
-    zip_file_add(archive, name, zip_source_buffer(archive, content.data(), content.size(), 0), ZIP_FL_ENC_UTF_8);
-  };
-  add("modelDescription.xml", description);
-  add("binaries/linux64/wide.so", library);
-  if (zip_close(archive) != 0) std::exit(1);
-}
+using bench::kPorts;
 
 /// Each FMU feeds the next ones, one output to each of the ten behind it.
 fs::path system_text(const fs::path& folder, bool one_archive) {
@@ -85,7 +55,7 @@ int main() {
   const fs::path folder = pattern;
   for (int i = 0; i < kFmus; ++i) {
     if (i == 0)
-      write_fmu(folder / "0.fmu");
+      bench::write_wide_fmu(ENTRAIN_WIDE_FMU, folder / "0.fmu");
     else
       fs::copy_file(folder / "0.fmu", folder / fmt::format("{}.fmu", i));
   }

@@ -1,5 +1,13 @@
-/* The cheapest FMU with ten inputs and ten outputs (FMI 2): y_k = 0.5 u_k. */
+/* The cheapest FMU with ten inputs and ten outputs (FMI 2): y_k = 0.5 u_k. With BUSY_NANOSECONDS a step takes so much of
+   the processor. */
+#define _POSIX_C_SOURCE 199309L
+#include <time.h>
+
 #include "support/idle_fmi2.h"
+
+#ifndef BUSY_NANOSECONDS
+#define BUSY_NANOSECONDS 0
+#endif
 
 enum { kPorts = 10 };
 
@@ -23,5 +31,11 @@ EXPORT fmi2Status fmi2GetReal(fmi2Component component, const fmi2ValueReference 
 }
 EXPORT fmi2Status fmi2DoStep(fmi2Component component, fmi2Real from, fmi2Real size, fmi2Boolean no_set) {
   (void)component, (void)from, (void)size, (void)no_set;
+  struct timespec begin, now;
+  if (BUSY_NANOSECONDS == 0) return fmi2OK;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
+  do {
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  } while ((now.tv_sec - begin.tv_sec) * 1000000000L + now.tv_nsec - begin.tv_nsec < BUSY_NANOSECONDS);
   return fmi2OK;
 }

@@ -1,7 +1,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-install(TARGETS entrain_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS entrain_program entrain_worker_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS entrain_shared EXPORT entrain LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/entrain DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/entrain)

@@ -10,9 +10,9 @@
 #include "cli/common.hpp"
 #include "cli/system_arguments.hpp"
 #include "cli/table.hpp"
+#include "cli/terminal.hpp"
 #include "cli/text_report.hpp"
 #include "entrain/entrain.hpp"
-#include "entrain/fact_codes.hpp"
 #include "entrain/text.hpp"
 
 namespace entrain::cli {
@@ -20,6 +20,7 @@ namespace {
 
 struct AdviseArguments : SystemArguments {
   AdviceSettings settings;
+  RequiredGrade required = RequiredGrade::Trusted;
   std::vector<std::string> parameters;
   std::optional<std::string> report;
   bool apply = false;
@@ -74,9 +75,9 @@ std::string stable_to(const Candidate& of) {
 }
 
 std::string candidates_text(const Advice& advice) {
-  Table table(
-      {"method", "stability", "stable to, s", "error", "at equal cost", "in short runs", "calls/step", "s per s"});
-  for (std::size_t column = 2; column < 8; ++column) table.align_right(column);
+  Table table({"method", "stability", "stable to, s", "forecast", "calls/step", "error in a run", "at most", "at, s",
+               "over, s"});
+  for (std::size_t column = 2; column < 9; ++column) table.align_right(column);
   std::string hindered;
   for (std::size_t i = 0; i < advice.candidates.size(); ++i) {
     const auto& of = advice.candidates[i];
@@ -85,9 +86,15 @@ std::string candidates_text(const Advice& advice) {
       continue;
     }
     const bool chosen = advice.choice && *advice.choice == i;
+    const auto tried = [&](double TriedRun::*part) {
+      return of.tried ? short_number((*of.tried).*part) : std::string("-");
+    };
+    const auto error = [&](double TriedRun::*part) {
+      return number_or_dash(of.tried ? std::optional((*of.tried).*part) : std::nullopt);
+    };
     table.add_row({of.title() + (chosen ? " <-" : ""), stability_of(of), stable_to(of), number_or_dash(of.error),
-                   number_or_dash(of.equal_cost_error), number_or_dash(of.probed_error),
-                   number_or_dash(of.calls_per_step), number_or_dash(of.wall_seconds)});
+                   number_or_dash(of.calls_per_step), error(&TriedRun::error), error(&TriedRun::bound),
+                   tried(&TriedRun::step), tried(&TriedRun::length)});
   }
   auto text = fmt::format("methods at a step of {} s (errors: rms relative to the range of the worst output)\n{}",
                           short_number(advice.step), table.text(2));
@@ -113,18 +120,6 @@ std::string list_text(const std::string& heading, const std::vector<Fact>& facts
   return list_text(heading, lines);
 }
 
-std::string measured_text(const Advice& advice) {
-  if (advice.measured.empty()) return {};
-  Table table({"in a short run", "forecast", "measured"});
-  table.align_right(1);
-  table.align_right(2);
-  for (const auto& of : advice.measured) {
-    table.add_row({advice.candidates[of.candidate].title(), fmt::format("{:.3g}", of.forecast),
-                   fmt::format("{:.3g}", of.measured)});
-  }
-  return table.text(2);
-}
-
 std::string advice_text(const Advice& advice) {
   std::string text = list_text("subsystems", advice.capabilities);
   text += "algebraic loops\n" + groups_text(advice.loops, "none");
@@ -135,7 +130,7 @@ std::string advice_text(const Advice& advice) {
                         *advice.fastest_rate, 1.0 / *advice.fastest_rate, advice.operating_points,
                         advice.operating_points == 1 ? "" : "s");
   }
-  text += candidates_text(advice) + measured_text(advice);
+  text += candidates_text(advice);
   text += list_text("how robust it is", robustness_sentences(advice));
   text += list_text("parameters", parameter_sentences(advice));
   text += front_text(advice);
@@ -146,15 +141,15 @@ std::string advice_text(const Advice& advice) {
       "recommended: {}{}\n  because: {}\n", advice.candidates[*advice.choice].title(),
       advice.recommended_step ? fmt::format(" with a step of {} s", short_number(*advice.recommended_step)) : "",
       advice.reason());
+  if (advice.grade) text += fmt::format("verified with runs at h, h/2 and h/4: {}\n", to_string(*advice.grade));
   return text;
 }
 
-/// Runs were made to confirm a step, and none keeps the tolerance.
-bool has_no_confirmed_step(const Advice& advice) {
-  return std::any_of(advice.remarks.begin(), advice.remarks.end(), [](const Fact& fact) {
-    return fact.code == FactCode::StepNotConfirmed || fact.code == FactCode::NoStepKeepsTolerance ||
-           fact.code == FactCode::NoStepShown;
-  });
+/// On a terminal, a line that is written over.
+void show_progress(const AdviceProgress& progress) {
+  fmt::print(stderr, "\r\x1b[Krun {}: {} at a step of {} s", progress.run, progress.method,
+             short_number(progress.step));
+  std::fflush(stderr);
 }
 
 int run(const AdviseArguments& arguments) {
@@ -163,7 +158,11 @@ int run(const AdviseArguments& arguments) {
   for (const auto& text : arguments.parameters) settings.parameters.push_back(*question_of(text));
   settings.curves = arguments.report.has_value();
   if (arguments.report) require_pages();
+  settings.interrupt = &catch_signals();
+  const bool shows = stderr_is_terminal() && !arguments.json;
+  if (shows) settings.progress = show_progress;
   const auto advice = advise(description, settings);
+  if (shows) fmt::print(stderr, "\r\x1b[K");
   print(arguments.json ? advice_json(advice) : advice_text(advice));
   if (arguments.report) {
     write_advice_page(advice, *arguments.report);
@@ -175,8 +174,8 @@ int run(const AdviseArguments& arguments) {
     save(applied(description, advice), file);
     if (!arguments.json) print(fmt::format("written: {}\n", file.string()));
   }
-  if (!advice.choice) return kFailed;
-  return arguments.settings.verify && has_no_confirmed_step(advice) ? kBelowGrade : kDone;
+  if (!advice.choice || settings.interrupt->load()) return kFailed;
+  return advice.grade ? exit_code(*advice.grade, arguments.required) : kDone;
 }
 
 }  // namespace
@@ -186,13 +185,12 @@ Command add_advise(CLI::App& program) {
                                  "entrain advise examples/mechanical --verify");
   const auto arguments = std::make_shared<AdviseArguments>();
   arguments->add_system(*command);
-  command->get_option("--step")->description("Macro step in s that the methods are compared at");
-  command
-      ->add_option("--tolerance", arguments->settings.tolerance,
-                   "Error that the recommended step keeps, relative to the range")
-      ->type_name("R")
-      ->check(positive_number());
-  command->add_flag("--verify", arguments->settings.verify, "Run the best briefly: forecast beside measured");
+  command->get_option("--step")->description("Macro step in s, the longest that is recommended (default: found)");
+  arguments->add_tolerance(*command);
+  arguments->add_exclude(*command);
+  add_require(*command, arguments->required);
+  command->add_flag("--verify", arguments->settings.verify,
+                    "Run what is recommended at h, h/2 and h/4; the exit code follows the grade");
   command->add_flag(
       "--search", arguments->settings.search,
       "Search sequence, gains, degree and step: the best compromises, and the best of them as candidates");

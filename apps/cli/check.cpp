@@ -11,7 +11,7 @@ namespace {
 
 int check_system(const std::string& system) {
   const auto problems = check(system);
-  for (const auto& problem : problems) print_error(to_string(problem));
+  print_error(to_string(problems));
   const auto errors = std::count_if(problems.begin(), problems.end(), [](const Problem& problem) {
     return problem.severity == Problem::Severity::Error;
   });

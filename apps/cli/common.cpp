@@ -1,14 +1,20 @@
 #include "cli/common.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <array>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
+
+#include "entrain/watchdog.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -16,8 +22,48 @@ namespace {
 std::atomic<bool> interrupted = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler must not lock");
 
-extern "C" void on_signal(int) {
-  if (interrupted.exchange(true)) ::_exit(kFailed);
+std::FILE* own_output = stdout;
+std::FILE* own_error_output = stderr;
+
+/// Those whose default is the end of the program, without faults of the program itself and SIGPIPE, which is ignored.
+struct EndingSignal {
+  int number;
+  const char* name;
+};
+constexpr std::array kEndingSignals{
+    EndingSignal{SIGINT, "SIGINT"},   EndingSignal{SIGTERM, "SIGTERM"},     EndingSignal{SIGHUP, "SIGHUP"},
+    EndingSignal{SIGQUIT, "SIGQUIT"}, EndingSignal{SIGXCPU, "SIGXCPU"},     EndingSignal{SIGUSR1, "SIGUSR1"},
+    EndingSignal{SIGUSR2, "SIGUSR2"}, EndingSignal{SIGVTALRM, "SIGVTALRM"}, EndingSignal{SIGPROF, "SIGPROF"},
+    EndingSignal{SIGALRM, "SIGALRM"}, EndingSignal{SIGPOLL, "SIGPOLL"},     EndingSignal{SIGPWR, "SIGPWR"}};
+std::atomic<int> error_descriptor = STDERR_FILENO;
+
+void write_text(const char* text) {
+  [[maybe_unused]] const ssize_t ignored = ::write(error_descriptor.load(), text, std::strlen(text));
+}
+
+extern "C" void on_signal(int signal) {
+  const int error_number = errno;
+  if (interrupted.exchange(true)) {
+    // Of the limit of processor time it comes again every second, and of a timer whenever it is due.
+    const bool asks_again = signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+    if (asks_again) Watchdog::end_at_once();
+  } else {
+    for (const auto& known : kEndingSignals) {
+      if (known.number != signal) continue;
+      for (const char* part :
+           {"entrain: ", known.name, ": the run ends after this step; a second signal ends it at once\n"}) {
+        write_text(part);
+      }
+    }
+  }
+  errno = error_number;
+}
+
+std::FILE* copy_of(std::FILE* stream) {
+  constexpr int kAboveStreams = 3;
+  const int descriptor = ::fcntl(::fileno(stream), F_DUPFD_CLOEXEC, kAboveStreams);
+  std::FILE* copy = descriptor < 0 ? nullptr : ::fdopen(descriptor, "w");
+  return copy == nullptr ? stream : copy;
 }
 
 }  // namespace
@@ -69,8 +115,24 @@ int exit_code(Grade grade, RequiredGrade required) {
   return kBelowGrade;
 }
 
+std::FILE* output() {
+  return own_output;
+}
+
+std::FILE* error_output() {
+  return own_error_output;
+}
+
+void keep_streams() {
+  own_output = copy_of(stdout);
+  own_error_output = copy_of(stderr);
+  std::setvbuf(own_error_output, nullptr, _IONBF, 0);
+  error_descriptor = ::fileno(own_error_output);
+  if (own_output != stdout) ::dup2(STDERR_FILENO, STDOUT_FILENO);
+}
+
 void print(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fwrite(text.data(), 1, text.size(), output());
 }
 
 void print_error(std::string_view text) {
@@ -80,12 +142,12 @@ void print_error(std::string_view text) {
     lines.append("entrain: ").append(text.substr(0, end)).append("\n");
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  std::fwrite(lines.data(), 1, lines.size(), stderr);
+  std::fwrite(lines.data(), 1, lines.size(), error_output());
 }
 
 TextStyle stdout_style() {
   const char* no_colour = std::getenv("NO_COLOR");
-  return {.colour = ::isatty(STDOUT_FILENO) == 1 && (no_colour == nullptr || *no_colour == '\0')};
+  return {.colour = ::isatty(::fileno(output())) == 1 && (no_colour == nullptr || *no_colour == '\0')};
 }
 
 const std::atomic<bool>& catch_signals() {
@@ -93,8 +155,7 @@ const std::atomic<bool>& catch_signals() {
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (const auto& known : kEndingSignals) sigaction(known.number, &action, nullptr);
   return interrupted;
 }
 

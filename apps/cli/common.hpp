@@ -2,6 +2,7 @@
 
 #include <CLI/App.hpp>
 #include <atomic>
+#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -54,11 +55,18 @@ int exit_code(Grade grade, RequiredGrade required);
 /// Above zero and finite; CLI11's own takes "nan" too.
 CLI::Validator positive_number();
 
+/// The streams that the program prints to. From `keep_streams` on they are copies: FMUs print to the standard streams,
+/// which is to be seen on stderr or in fmu.log, never between the lines of the program.
+std::FILE* output();
+std::FILE* error_output();
+void keep_streams();
+
 void print(std::string_view text);
 /// To stderr, every line prefixed by "entrain: ".
 void print_error(std::string_view text);
 
-/// From now on SIGINT and SIGTERM set the flag that is returned; a second one ends the program at once.
+/// From now on each signal that would end the program sets the flag that is returned (SIGINT, SIGTERM, SIGHUP, SIGQUIT,
+/// SIGXCPU, ...): a run ends in order. A second one ends it at once, with what is there.
 const std::atomic<bool>& catch_signals();
 
 /// Colour when stdout is a terminal and NO_COLOR is not set (no-color.org).

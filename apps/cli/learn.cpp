@@ -52,7 +52,7 @@ std::string iteration_text(const LearnIteration& iteration) {
 
 void print_iteration(const LearnIteration& iteration) {
   print(iteration_text(iteration));
-  std::fflush(stdout);  // runs take long; a pipe is to see them as they end
+  std::fflush(output());  // runs take long; a pipe is to see them as they end
 }
 
 /// As a shell takes it for one word.

@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "cli/common.hpp"
+#include "cli/supervisor.hpp"
 #include "entrain/report.hpp"
 #include "entrain/text.hpp"
 #include "entrain/watchdog.hpp"
+#include "entrain/worker.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -56,7 +58,9 @@ int dispatch(int argc, char** argv) {
   try {
     program.parse(argc, argv);
     for (const auto& command : commands) {
-      if (command.app->parsed()) return run_command(command);
+      if (!command.app->parsed()) continue;
+      keep_streams();
+      return run_command(command);
     }
   } catch (const CLI::ParseError& error) {
     // A request for help is an "error" with code 0.
@@ -68,7 +72,7 @@ int dispatch(int argc, char** argv) {
 
 /// A full disk behind `> file` must not look like success; a reader that went away (| head) is none of our business.
 bool output_was_written() {
-  const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+  const bool failed = std::fflush(output()) != 0 || std::ferror(output()) != 0;
   if (!failed || errno == EPIPE) return true;
   print_error(fmt::format("cannot write to the standard output: {}", std::strerror(errno)));
   return false;
@@ -78,6 +82,7 @@ bool output_was_written() {
 /// exit (those of PythonFMU read what they freed) must not turn a finished run into a crash.
 [[noreturn]] void leave(int code) {
   std::fflush(nullptr);
+  report_end();
   std::_Exit(code);
 }
 
@@ -86,14 +91,17 @@ bool output_was_written() {
 
 int main(int argc, char** argv) {
   using namespace entrain::cli;
+  supervise();
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of writing
   int code = kFailed;
   try {
     const entrain::Watchdog watchdog([](const entrain::Error& fault) { print_error(fault.what()); });
+    if (const char* worker = std::getenv("ENTRAIN_WORKER")) entrain::set_worker_program(worker);
     code = dispatch(argc, argv);
     if (!output_was_written()) code = kFailed;
   } catch (const std::exception& error) {
-    std::fflush(stdout);
+    std::fflush(output());
     print_error(error.what());
   }
   leave(code);

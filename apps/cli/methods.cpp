@@ -26,6 +26,8 @@ std::string traits_text(const MethodTraits& traits) {
 Command add_methods(CLI::App& program) {
   auto* command = add_subcommand(program, "methods", "List the coupling methods and their options", "entrain methods");
   return {command, [] {
+            print(fmt::format("{}: chosen for the system, with its step, to keep [run] tolerance (the default)\n\n",
+                              default_method()));
             for (const auto& [traits, options] : methods()) {
               print(fmt::format("{}: {}\n  {}\n{}\n", traits.name, traits.summary, traits_text(traits),
                                 options_text(options)));

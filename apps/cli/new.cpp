@@ -13,7 +13,7 @@ int make_new(const std::string& folder, const std::vector<std::string>& fmus) {
   const auto file = new_system(folder, {fmus.begin(), fmus.end()});
   print(fmt::format("wrote {}\n", file.string()));
   const auto problems = check(file);
-  for (const auto& problem : problems) print_error(to_string(problem));
+  print_error(to_string(problems));
   return has_errors(problems) ? kFailed : kDone;
 }
 

@@ -66,7 +66,9 @@ std::string estimate_line(double fraction) {
 }
 
 Progress::Progress(const Watch& watch)
-    : watch_(watch), terminal_(::isatty(STDERR_FILENO) == 1), period_(terminal_ ? kBarPeriod : kLinePeriod) {}
+    : watch_(watch),
+      terminal_(::isatty(::fileno(error_output())) == 1),
+      period_(terminal_ ? kBarPeriod : kLinePeriod) {}
 
 void Progress::begin(std::span<const Signal>, const RunSummary&) {
   began_ = last_look_ = Clock::now();
@@ -104,8 +106,8 @@ void Progress::show(const std::vector<std::string>& lines) {
   // Up to the first line of what was shown, and clear what a longer text left behind.
   std::string text = shown_lines_ > 0 ? fmt::format("\x1b[{}A", shown_lines_) : std::string();
   for (const auto& line : lines) text += line + (terminal_ ? "\x1b[K\n" : "\n");
-  fmt::print(stderr, "{}", text);
-  std::fflush(stderr);
+  fmt::print(error_output(), "{}", text);
+  std::fflush(error_output());
   shown_lines_ = terminal_ ? lines.size() : 0;
 }
 
@@ -114,7 +116,7 @@ void Progress::end(const RunSummary&) {
 }
 
 void Progress::clear() {
-  if (shown_lines_ > 0) fmt::print(stderr, "\x1b[{}A\x1b[J", shown_lines_);
+  if (shown_lines_ > 0) fmt::print(error_output(), "\x1b[{}A\x1b[J", shown_lines_);
   shown_lines_ = 0;
 }
 

@@ -20,18 +20,30 @@ struct ReproduceArguments {
 };
 
 std::string result_text(const ReproduceResult& result) {
-  Table table({"quantity", "paper", "reference", "ours", "verdict"});
+  Table table({"quantity", "paper", "reference", "ours", "printed", "verdict"});
   for (std::size_t column = 1; column < 4; ++column) table.align_right(column);
   for (const auto& row : result.rows) {
     const auto reference = short_number(row.reference) + (row.reference_is_ours ? " (ours)" : "");
     table.add_row({row.quantity, row.paper ? short_number(*row.paper) : "-", reference, short_number(row.ours),
-                   verdict_text(row.ok, stdout_style())});
+                   std::string(to_string(row.printed)), verdict_text(row.ok, stdout_style())});
   }
   auto text = fmt::format("{}: {}\n{}", result.id, result.title, table.text(2));
   for (const auto& row : result.rows) {
     if (!row.ok) text += fmt::format("  off: {} (tolerance {}: {})\n", row.quantity, row.tolerance, row.reason);
   }
   return text + '\n';
+}
+
+/// "printed numbers: 40 met, 20 beaten, 4 not met; 130 rows are not printed"
+std::string counts_text(const std::vector<ReproduceResult>& results) {
+  const auto count = [&](PrintedNumber printed) {
+    std::size_t sum = 0;
+    for (const auto& result : results) sum += result.count(printed);
+    return sum;
+  };
+  return fmt::format("printed numbers: {} met (within 5 %), {} beaten, {} not met; {} rows are not printed\n",
+                     count(PrintedNumber::Met), count(PrintedNumber::Beaten), count(PrintedNumber::NotMet),
+                     count(PrintedNumber::NotComparable));
 }
 
 int list_entries(bool json) {
@@ -71,6 +83,7 @@ int reproduce_ids(const ReproduceArguments& arguments) {
     ok = ok && results.back().ok();
     if (!arguments.json) print(result_text(results.back()));
   }
+  if (!arguments.json) print(counts_text(results));
   if (arguments.json) print(reproduce_json(results, arguments.fmu.empty() ? "native" : "fmu " + arguments.fmu));
   return ok ? kDone : kFailed;
 }

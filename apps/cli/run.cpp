@@ -6,6 +6,7 @@
 
 #include "cli/common.hpp"
 #include "cli/progress.hpp"
+#include "cli/supervisor.hpp"
 #include "cli/system_arguments.hpp"
 #include "cli/text_report.hpp"
 #include "entrain/entrain.hpp"
@@ -52,12 +53,14 @@ CheckpointOptions CheckpointArguments::options() const {
 struct RunArguments : SystemArguments {
   std::optional<std::string> learned;
   std::optional<std::string> out;
+  bool overwrite = false;
   int threads = 1;
   bool json = false;
   bool quiet = false;
   bool report = false;
   std::vector<std::string> watched;
   bool verbose = false;
+  bool isolate = false;
   CheckpointArguments checkpoint;
   RequiredGrade required = RequiredGrade::NotUnreliable;
   bool no_estimate = false;
@@ -86,8 +89,10 @@ void print_failure(const RunResult& result) {
   if (summary.termination == Termination::Completed) return;
   const auto reason = summary.message.empty() ? std::string(to_string(summary.termination)) : summary.message;
   print_error(reason);
-  print_error(fmt::format("{}; the results up to t = {} s are in {}", to_string(summary.termination),
-                          short_number(summary.reached), result.folder.string()));
+  const auto kept = result.recorded_until
+                        ? fmt::format("the results up to t = {} s", short_number(*result.recorded_until))
+                        : std::string("no results");
+  print_error(fmt::format("{}; {} are in {}", to_string(summary.termination), kept, result.folder.string()));
 }
 
 /// Everything that is printed of a run.
@@ -105,12 +110,13 @@ void print_result(const RunArguments& arguments, const RunResult& result, const 
   for (const auto& line : watch.lines()) print(line + '\n');
   const bool has_report = !result.report.empty() && !arguments.quiet && !arguments.json;
   if (has_report) print(fmt::format("report: {}\n", result.report.string()));
-  if (result.abandoned) std::fflush(stdout);
+  if (result.abandoned) std::fflush(output());
 }
 
 /// What is printed as the run goes on. Borrows all.
 RunProgress printed(const RunArguments& arguments, const Watch& watch, Progress& shown) {
   RunProgress progress;
+  progress.begun = [](const RunResult& result) { tell_supervisor(result.folder); };
   progress.prepared = [&](const Simulation& simulation) {
     if (auto problems = watch.problems(simulation.signals()); !problems.empty()) {
       throw WrongSignals(std::move(problems));
@@ -130,7 +136,7 @@ RunProgress printed(const RunArguments& arguments, const Watch& watch, Progress&
     print_result(arguments, result, watch);
     print_error(fault.what());
     print_error(fmt::format("that was after the run; its results are in {}", result.folder.string()));
-    std::fflush(stdout);
+    std::fflush(output());
   };
   return progress;
 }
@@ -150,7 +156,10 @@ RunDirectoryOptions run_options(const RunArguments& arguments) {
   options.run.interrupt = &catch_signals();
   options.run.log.everything = arguments.verbose;
   if (arguments.verbose) options.run.log.handler = [](const LogMessage& message) { print_error(log_line(message)); };
+  options.run.log.waiting = [](const Fact& fact) { print_error(render(fact) + "; Ctrl-C ends the run"); };
   if (arguments.out) options.folder = *arguments.out;
+  options.overwrite = arguments.overwrite;
+  options.capture_streams = !arguments.verbose;
   options.report = arguments.report;
   options.estimate = !arguments.no_estimate;
   options.system = arguments.system.empty() ? std::string() : quoted_argument(arguments.system);
@@ -164,6 +173,7 @@ int run(const RunArguments& arguments) {
   const auto& resumed = arguments.checkpoint.resumed;
   auto description =
       arguments.system.empty() ? arguments.changed(checkpointed_system(*resumed)) : arguments.described();
+  if (arguments.isolate) description.isolate = {true, {"--isolate", 0, 0}};
   RunDirectoryOptions options = run_options(arguments);
   std::optional<Learned> learned;
   if (arguments.learned) {
@@ -180,10 +190,15 @@ int run(const RunArguments& arguments) {
     const auto result = arguments.meet ? run_until_trusted(description, options, {arguments.budget, print_attempt})
                                        : entrain::run(description, options);
     print_result(arguments, result, watch);
+    if (result.failed_at_end) {
+      print_error(result.failed_at_end->what());
+      print_error(fmt::format("that was after the run; its results are in {}", result.folder.string()));
+      return kFailed;
+    }
     if (result.summary.termination != Termination::Completed) return kFailed;
     return exit_code(result.verdict.grade, arguments.required);
   } catch (const WrongSignals& wrong) {
-    for (const auto& problem : wrong.problems) print_error(to_string(problem));
+    print_error(to_string(wrong.problems));
     return kWrongUsage;
   }
 }
@@ -214,6 +229,7 @@ Command add_run(CLI::App& program) {
   const auto arguments = std::make_shared<RunArguments>();
   arguments->add_system(*command);
   arguments->add_method(*command);
+  arguments->add_exclude(*command);
   command->get_option("SYSTEM")->required(false);
   command->parse_complete_callback([given = arguments.get()] {
     if (given->system.empty() && !given->checkpoint.resumed) throw CLI::RequiredError("SYSTEM");
@@ -222,11 +238,13 @@ Command add_run(CLI::App& program) {
       ->add_option("--learned", arguments->learned, "Corrections from 'entrain learn' (its method and step are used)")
       ->type_name("FILE");
   command->add_option("--out", arguments->out, "Folder for the results (default: runs/NAME-N)")->type_name("DIR");
+  command->add_flag("--overwrite", arguments->overwrite, "Remove the run that --out contains")->needs("--out");
   arguments->checkpoint.add(*command);
   add_grade_options(*command, *arguments);
   command->add_option("--threads", arguments->threads, "Threads; the results do not depend on them")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
+  command->add_flag("--isolate", arguments->isolate, "Run each subsystem in a process of its own (docs/workers.md)");
   command->add_option("--watch", arguments->watched, "Show the course of a signal; may be repeated")
       ->type_name("SUB.VAR")
       ->allow_extra_args(false);

@@ -46,6 +46,12 @@ void SystemArguments::add_method(CLI::App& command) {
       ->check(assignment_validator());
 }
 
+void SystemArguments::add_exclude(CLI::App& command) {
+  command.add_option("--exclude", excluded, "Method that is not to be chosen; may be repeated")
+      ->type_name("M")
+      ->allow_extra_args(false);
+}
+
 void SystemArguments::add_tolerance(CLI::App& command) {
   command
       .add_option("--tolerance", tolerance,
@@ -63,6 +69,7 @@ std::string SystemArguments::other_arguments() const {
   if (stop) add("--stop", fmt::format("{}", *stop));
   for (const auto& assignment : sets) add("--set", assignment);
   for (const auto& assignment : options) add("--option", assignment);
+  for (const auto& name : excluded) add("--exclude", name);
   if (tolerance) add("--tolerance", fmt::format("{}", *tolerance));
   return text;
 }
@@ -77,6 +84,10 @@ SystemDescription SystemArguments::changed(SystemDescription description) const 
   if (start) description.start = from_command_line("--start", *start);
   if (stop) description.stop = from_command_line("--stop", *stop);
   if (tolerance) description.tolerance = from_command_line("--tolerance", *tolerance);
+  if (!excluded.empty()) {
+    description.exclude.emplace();
+    for (const auto& name : excluded) description.exclude->push_back(from_command_line("--exclude", name));
+  }
   for (const auto& assignment : sets) apply_set(description, assignment);
   for (const auto& assignment : options) apply_option(description, assignment);
   return description;

@@ -21,13 +21,15 @@ struct SystemArguments {
   std::vector<std::string> sets;
   std::optional<std::string> method;
   std::vector<std::string> options;
+  std::vector<std::string> excluded;
   std::optional<double> tolerance;
 
   /// SYSTEM, --step, --start, --stop, --set.
   void add_system(CLI::App& command);
   /// --method, --option.
   void add_method(CLI::App& command);
-
+  /// --exclude.
+  void add_exclude(CLI::App& command);
   /// --tolerance.
   void add_tolerance(CLI::App& command);
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "cli/common.hpp"
+
 namespace entrain::cli {
 namespace {
 
@@ -14,11 +16,15 @@ bool begins_character(char byte) {
 
 }  // namespace
 
+bool stderr_is_terminal() {
+  return ::isatty(STDERR_FILENO) == 1;
+}
+
 std::size_t terminal_columns() {
   constexpr std::size_t kUsualColumns = 80;
   winsize size{};
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg): there is no other function for it
-  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsualColumns;
+  if (::ioctl(::fileno(error_output()), TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsualColumns;
   return size.ws_col;
 }
 

@@ -9,6 +9,8 @@ namespace entrain::cli {
 
 inline constexpr std::size_t kAnyWidth = std::numeric_limits<std::size_t>::max();
 
+bool stderr_is_terminal();
+
 /// Of the terminal that stderr is; 80 when it does not report one. A window may change its size: ask again.
 std::size_t terminal_columns();
 

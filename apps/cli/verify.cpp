@@ -96,6 +96,7 @@ Command add_verify(CLI::App& program) {
   const auto arguments = std::make_shared<VerifyArguments>();
   arguments->add_system(*command);
   arguments->add_method(*command);
+  arguments->add_exclude(*command);
   arguments->add_tolerance(*command);
   add_require(*command, arguments->required);
   command->add_option("--threads", arguments->threads, "Threads; the results do not depend on them")

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <atomic>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +15,8 @@
 #include "entrain/method_traits.hpp"
 #include "entrain/quality.hpp"
 #include "entrain/system_description.hpp"
+#include "entrain/verdict.hpp"
+#include "entrain/verification.hpp"
 
 namespace entrain {
 
@@ -23,61 +27,53 @@ struct ParameterQuestion {
   std::optional<double> high;
 };
 
+/// A run that the adviser begins.
+struct AdviceProgress {
+  std::string method;  ///< with its degree
+  Duration step = 0.0;
+  std::size_t run = 0;  ///< the first is 1
+};
+
 struct AdviceSettings {
-  double tolerance = 1e-3;  ///< error that the recommended step is to keep, relative to the range of an output
-  bool verify = false;      ///< run the best briefly
-  bool search = false;      ///< sequences, gains, degrees and steps
+  bool verify = false;                  ///< runs of what is recommended at h, h/2 and h/4, and their grade
+  bool search = false;                  ///< sequences, gains, degrees and steps
   std::vector<std::string> gains = {};  ///< inputs that the search may give a gain; empty = all
   std::vector<ParameterQuestion> parameters = {};
   bool curves = false;  ///< and a heat map: for a page
   int threads = 1;      ///< of the search; the advice does not depend on them
+  /// Set it (from a signal handler, another thread) to end the search with what is known by then.
+  const std::atomic<bool>* interrupt = nullptr;
+  std::function<void(const AdviceProgress&)> progress = {};
+};
+
+/// What a run of a method showed.
+struct TriedRun {
+  Duration step = 0.0;
+  Duration length = 0.0;  ///< from the start of the system's time
+  bool whole = false;     ///< it covers all of it
+  double error = 0.0;     ///< rms of the output that decides, relative to its range
+  double bound = 0.0;     ///< of the error, as for a run (entrain/verdict.hpp)
 };
 
 /// One configuration to run a system, and what is known of it.
 struct ENTRAIN_API Candidate : MethodConfig {
   std::vector<Fact> obstacles;  ///< empty = it can run this system
 
-  std::optional<double> radius;  ///< spectral radius per macro step
-  bool stable = false;           ///< nothing grows that does not grow by itself; meaningless without a radius
-  bool harmless = false;         ///< what grows does not matter within the run; likewise
-  bool steps_searched = false;   ///< else nothing is known of other steps
-  StableRanges stable_steps;     ///< several when there are islands
-  std::optional<double> error;   ///< forecast: rms of the worst output relative to its range, at the step asked for
-  /// The same with the step at which it calls the subsystems as often as a method with one call per macro step.
-  std::optional<double> equal_cost_error;
-  Duration equal_cost_step = 0.0;
-  std::optional<double> probed_error;  ///< from short runs at that step, its half and its quarter
-  /// In these runs: of the inputs of subsystems with imposed steps, relative to the range of their sources.
-  std::optional<double> probed_defect;
+  std::optional<double> radius;   ///< spectral radius per macro step
+  bool stable = false;            ///< nothing grows that does not grow by itself; meaningless without a radius
+  bool harmless = false;          ///< what grows does not matter within the run; likewise
+  bool steps_searched = false;    ///< else nothing is known of other steps
+  StableRanges stable_steps;      ///< several when there are islands
+  std::optional<double> error;    ///< forecast: rms of the worst output relative to its range, at the step asked for
+  std::optional<TriedRun> tried;  ///< the last of its runs; nullopt = it was not looked at, or failed
   /// Of all subsystems together, per macro step: steps, rollbacks, linearizations.
   std::optional<double> calls_per_step;
-  std::optional<double> wall_seconds;  ///< per simulated second, in a brief run
-  bool searched = false;               ///< it comes from a search, not from the methods' own defaults
+  bool searched = false;  ///< it comes from a search, not from the methods' own defaults
 
   /// "stable", "as the motion", "grows slowly", "grows"; empty without a radius.
   std::string_view growth() const;
-  /// What it is chosen by: the smaller the better; nullopt = nothing is known.
-  std::optional<double> merit() const;
-};
-
-/// Two configs that cost the same, in real runs over the same time.
-struct Match {
-  std::size_t candidate = 0;  ///< the one without a forecast
-  std::size_t rival = 0;      ///< the best of the others
-  double error = 0.0;         ///< rms of the worst output relative to its range, against a refined run of the rival
-  double rival_error = 0.0;
-  Duration rival_step = 0.0;  ///< at which it calls the subsystems as often as the candidate
-  double doubt = 0.0;         ///< what refining the reference once more changes
-  Duration length = 0.0;      ///< of the runs, s
-
-  /// Better beyond doubt.
-  bool won() const { return error + doubt < rival_error; }
-};
-
-struct Measured {
-  std::size_t candidate = 0;
-  double forecast = 0.0;  ///< over the part that was run
-  double measured = 0.0;
+  /// The error as it was measured, else as it is forecast; nullopt = nothing is known.
+  std::optional<double> known_error() const;
 };
 
 /// The best compromises of a search.
@@ -147,13 +143,14 @@ struct ENTRAIN_API Advice {
   std::optional<double> fastest_rate;  ///< largest |eigenvalue| of the coupled system, 1/s
   std::size_t operating_points = 0;    ///< 0 = nothing is linearized
   std::vector<Candidate> candidates;
-  std::optional<Match> match;
   std::optional<std::size_t> choice;
   std::optional<Duration> recommended_step;
-  std::vector<Fact> reasons;       ///< of the choice, or of there being none
-  std::vector<Fact> remarks;       ///< what limits the answer
-  std::vector<Fact> missing;       ///< what would allow a better one
-  std::vector<Measured> measured;  ///< when asked to verify
+  double calls = 0.0;                        ///< of subsystems, made for the choice
+  std::vector<Fact> reasons;                 ///< of the choice, or of there being none
+  std::vector<Fact> remarks;                 ///< what limits the answer
+  std::vector<Fact> missing;                 ///< what would allow a better one
+  std::optional<Verification> verification;  ///< when asked to verify
+  std::optional<Grade> grade;                ///< of the verification
   std::optional<Robustness> robustness;
   std::vector<ParameterLimits> parameters;  ///< those asked for, with the method that is recommended
   std::optional<double>

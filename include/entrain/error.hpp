@@ -27,6 +27,10 @@ ENTRAIN_API Fact fact_of(const Problem& problem);
 
 /// "system.toml:12: unknown variable 'prey.uu'; did you mean 'prey.u'?"
 ENTRAIN_API std::string to_string(const Problem& problem);
+/// More are noise: the first often cause the others.
+inline constexpr std::size_t kMostShownProblems = 50;
+/// One line for each, up to kMostShownProblems, then the number of the others.
+ENTRAIN_API std::string to_string(const std::vector<Problem>& problems);
 
 enum class ErrorCode {
   InvalidSystem,      ///< the system file or the options are wrong
@@ -52,7 +56,7 @@ class ENTRAIN_API Error : public std::runtime_error {
   Error(ErrorCode code, Fact fact, ErrorContext context = {});
   /// In words of a user's own code; the fact is `custom-error`.
   Error(ErrorCode code, const std::string& message, ErrorContext context = {});
-  /// All problems of a system at once; what() has one line for each.
+  /// All problems of a system at once; what() has one line for each, up to kMostShownProblems.
   explicit Error(std::vector<Problem> problems);
 
   ErrorCode code() const noexcept { return code_; }

@@ -15,7 +15,9 @@
 namespace entrain {
 
 /// Writes chosen signals to a file while the run goes on. The run only copies numbers; formatting and writing happen on
-/// another thread, about once a second or when a block is full.
+/// another thread, which takes each row within a fraction of a second, also when no further row comes. Rows are on the
+/// disk for good within about a second. CSV is written as it is; the other formats are made at the end, from a journal
+/// FILE.journal that lies beside FILE until then (ADR 0051). `read_results` makes FILE of the journal of a killed run.
 ///
 /// Without an interval: one row per communication time, unknown where the subsystem did not communicate. With one: rows
 /// on start + k interval, each signal interpolated between its own communication times; what is no real number is held.
@@ -33,6 +35,8 @@ class ENTRAIN_API Recorder : public Observer {
   void communicated(const Sample& sample, const RunSummary& summary) override;
   void end(const RunSummary& summary) override;
   Needs needs() const override;
+  /// Time of the last row that the file really contains, after the end or a failure.
+  std::optional<Time> recorded_until() const;
   /// Of rows with an interval: those that are not complete. All others are in the file by then.
   std::vector<std::byte> memory() const override;
   void resume(const Sample& sample, const RunSummary& summary, std::span<const std::byte> memory) override;

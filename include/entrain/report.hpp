@@ -22,6 +22,10 @@ ENTRAIN_API void require_pages();
 ENTRAIN_API std::string summary_json(const RunSummary& summary, std::span<const Signal> recorded = {},
                                      const Verdict* verdict = nullptr, const ErrorEstimate* estimate = nullptr);
 
+/// For another process, when that of a run has ended in the middle of it: run.json says that the run failed, and why;
+/// of a run that was complete by then, a warning. False where there is nothing to add, or no such file.
+ENTRAIN_API bool complete_run_json(const std::filesystem::path& run_directory, const Error& error) noexcept;
+
 /// {"failure": ..., "problems": [...]}: an error as data. The failure is written as in run.json; problems are there
 /// when the error has some.
 ENTRAIN_API std::string error_json(const Error& error);

@@ -11,6 +11,16 @@
 
 namespace entrain {
 
+/// How a number that a paper prints is met.
+enum class PrintedNumber {
+  NotComparable,  ///< the paper prints none for this quantity
+  Met,            ///< within 5 %
+  Beaten,         ///< an error or a number of steps that is smaller than printed, an order that is higher
+  NotMet,
+};
+/// "met", "beaten", "not met", "-".
+ENTRAIN_API std::string_view to_string(PrintedNumber printed);
+
 /// One number of a paper: printed there, verified independently (docs/theory/reproduction.md), and measured now.
 struct ReproduceRow {
   std::string quantity;
@@ -20,6 +30,7 @@ struct ReproduceRow {
   double tolerance = 0.0;  ///< relative to the reference
   std::string reason;      ///< why this tolerance
   bool ok = false;
+  PrintedNumber printed = PrintedNumber::NotComparable;
   bool reference_is_ours = false;  ///< a bound that we computed, for want of a verified value
 };
 
@@ -28,6 +39,8 @@ struct ENTRAIN_API ReproduceResult {
   std::string title;
   std::vector<ReproduceRow> rows;
   bool ok() const;
+  /// How many rows have this.
+  std::size_t count(PrintedNumber printed) const;
 };
 
 /// The FMUs of the models, in place of the models.

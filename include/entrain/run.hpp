@@ -15,19 +15,25 @@ namespace entrain {
 /// A run that left its files in a folder.
 struct RunResult {
   RunSummary summary;
+  SystemDescription system;  ///< as it was really run: with every default, a method and a step in place of "auto"
   ErrorEstimate estimate;  ///< of every output that is connected or recorded
   Verdict verdict;         ///< once the errors are estimated
   std::filesystem::path folder;
-  std::filesystem::path results;  ///< results.csv, .h5 or .mat
-  std::filesystem::path report;   ///< report.html; empty when it was not asked for
-  std::vector<Signal> recorded;   ///< the signals in the results, in their order
-  bool abandoned = false;         ///< an FMU crashed or hung, and the process ends: see Watchdog
+  std::filesystem::path results;       ///< results.csv, .h5 or .mat
+  std::optional<Time> recorded_until;  ///< time of the last row that the results really contain; nullopt = none
+  std::filesystem::path report;        ///< report.html; empty when it was not asked for
+  std::vector<Signal> recorded;        ///< the signals in the results, in their order
+  bool abandoned = false;              ///< an FMU crashed or hung, and the process ends: see Watchdog
+  /// What subsystems did wrong while they were released, after the run; a warning of the summary, too.
+  std::optional<Error> failed_at_end;
 };
 
 /// Called in the course of a run into a folder; each function may be empty.
 struct RunProgress {
   /// The system is sound and nothing is written yet. What it throws ends the run before it began.
   std::function<void(const Simulation&)> prepared = {};
+  /// The folder of the run is there, and its first step is about to be made.
+  std::function<void(const RunResult&)> begun = {};
   /// The run has ended, also by a failure; the summary is about to be written, and there is no verdict yet. Of an
   /// abandoned run it is written already, and the function is called on the thread of the Watchdog.
   std::function<void(const RunResult&)> ended = {};
@@ -53,7 +59,12 @@ struct CheckpointOptions {
 struct RunDirectoryOptions {
   RunOptions run = {};                               ///< a log handler is called besides fmu.log
   std::optional<std::filesystem::path> folder = {};  ///< made if need be; nullopt = the first free runs/NAME-N
-  bool report = false;                               ///< write report.html
+  /// A folder that contains a run is refused; with this all files of that run are removed first.
+  bool overwrite = false;
+  /// What FMUs write to the standard streams of the process goes to fmu.log. For a program that prints to copies of
+  /// them.
+  bool capture_streams = false;
+  bool report = false;         ///< write report.html
   bool estimate = true;        ///< the errors, by further runs if need be, and with them the grade
   std::string system = {};     ///< as it was named on the command line, for the command that a verdict proposes
   std::string arguments = {};  ///< the other arguments: "--method missiles"
@@ -68,7 +79,8 @@ struct RunDirectoryOptions {
 /// Runs a system as the program does and leaves in the folder: run.json (at the start and at the end), results,
 /// steps.json, system.resolved.toml, fmu.log when a subsystem logs, report.html when asked for. When they are final,
 /// the errors are estimated, which RunOptions::interrupt ends; the verdict goes into run.json. Never throws for a
-/// failing run: the summary says how it ended. Throws Error with every problem of the system, or Error{FileFailed}.
+/// failing run: the summary says how it ended. The folder is locked while it is written: a second run into it is
+/// refused. Throws Error with every problem of the system, or Error{FileFailed}.
 ENTRAIN_API RunResult run(const SystemDescription& description, const RunDirectoryOptions& options = {},
                           const Extensions& extensions = {});
 

@@ -94,6 +94,12 @@ using LogHandler = std::function<void(const LogMessage&)>;
 struct Logging {
   LogHandler handler = {};  ///< called with what the subsystems log, at once
   bool everything = false;  ///< FMUs are asked for all their categories, not for those of trouble alone
+  /// Called while one call of an isolated subsystem lasts, after 10 s and then ever more rarely (call-takes-long).
+  std::function<void(const Fact&)> waiting = {};
+  /// Asked while one lasts: true ends the process that it is in, and with it the run. Simulation sets it.
+  std::function<bool()> interrupted = {};
+  /// Called when a subsystem fails while it is released, when its run is over: it threw, or its process ended.
+  std::function<void(const Error&)> failed_at_end = {};
 };
 
 struct RunOptions {

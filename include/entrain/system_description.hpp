@@ -66,6 +66,9 @@ struct ChoiceNames<TrialChoice> {
       {{TrialChoice::Auto, "auto"}, {TrialChoice::Rollback, "rollback"}, {TrialChoice::Costarica, "costarica"}}};
 };
 
+/// In a process of its own; a text: together with all others of this name.
+using Isolation = std::variant<bool, std::string>;
+
 /// The optional fields are the keys of [subsystems.NAME]; description/subsystem_keys.hpp lists them with their names,
 /// limits and meaning. Empty = not written.
 struct SubsystemDescription {
@@ -96,6 +99,8 @@ struct SubsystemDescription {
   std::optional<Written<bool>> side_effects;
   std::optional<Written<bool>> probe;
   std::optional<Written<double>> timeout;
+  std::optional<Written<Isolation>> isolate;
+  std::optional<Written<std::int64_t>> restart;
   SourcePosition where;
   SourcePosition model_where;
   SourcePosition fmu_where;
@@ -139,20 +144,24 @@ struct BondDescription {
 inline constexpr std::string_view kCsvFormat = "csv";
 inline constexpr std::string_view kHdf5Format = "hdf5";
 inline constexpr std::string_view kMatFormat = "mat";
+inline constexpr std::array<std::string_view, 3> kRecordFormats{kCsvFormat, kHdf5Format, kMatFormat};
 
 struct RecordDescription {
   std::optional<std::vector<Written<std::string>>> variables;  ///< patterns with *; nullopt = all outputs
   std::optional<Written<double>> interval;                     ///< s; nullopt = every communication time
-  std::optional<Written<std::string>> format;                  ///< "csv" (the default), "hdf5" or "mat"
+  std::optional<Written<std::string>> format;                  ///< one of kRecordFormats; nullopt = "csv"
 };
 
 /// The method of a system that names none.
 ENTRAIN_API std::string_view default_method() noexcept;
 
+/// Begins the place of a value that an FMU proposes and no user wrote.
+inline constexpr std::string_view kProposed = "default experiment of ";
+
 /// Of an error, as a share of the range of the output, where the system file names none.
 inline constexpr double kDefaultTolerance = 0.01;
 
-/// What the user wrote, as plain data. Values left out stay empty here; defaults are decided once, by `resolve`.
+/// What the user wrote, as plain data. Values left out stay empty here; defaults are decided once, by `resolved`.
 struct SystemDescription {
   std::string name;            ///< of the file or its folder
   std::filesystem::path file;  ///< empty when made by a program
@@ -160,10 +169,12 @@ struct SystemDescription {
   std::optional<Written<double>> stop;
   std::optional<Written<double>> step;
   Written<std::string> method{std::string(default_method()), {}};
+  std::optional<std::vector<Written<std::string>>> exclude;  ///< methods that "auto" and `advise` leave out
   /// Of the error of an output, as a share of its range: what is trusted (entrain/verdict.hpp).
   std::optional<Written<double>> tolerance;
   std::map<std::string, Written<double>> tolerances;      ///< of single outputs, "subsystem.variable"
   std::optional<std::vector<Written<std::string>>> open;  ///< inputs of FMUs that are meant so; patterns with *
+  std::optional<Written<bool>> isolate;  ///< all subsystems, each in a process of its own unless it says otherwise
   /// Options per method: [method.NAME].
   std::map<std::string, std::map<std::string, Written<OptionValue>>> method_options;
   std::vector<SubsystemDescription> subsystems;  ///< in the order of the file

@@ -64,9 +64,9 @@ struct ENTRAIN_API Verification {
 };
 
 /// Runs the system three times, with its own step h, h/2 and h/4, and compares the outputs at the communication times
-/// of the first run. Of a method that chooses its steps, the tolerances are divided by 4 and 16 as well. Works with any
-/// method and any black box; "auto" is decided once, at h. Throws Error for a system that cannot be run at all, or not
-/// with h/2 and h/4.
+/// of the first run. Of a method that chooses its steps, those that it chose at h are divided by 2 and 4. Works with
+/// any method and any black box; "auto" is decided once, at h. Throws Error for a system that cannot be run at all, or
+/// not with h/2 and h/4.
 ENTRAIN_API Verification verify(const SystemDescription& description, const RunOptions& options = {},
                                 const Extensions& extensions = {});
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 
@@ -29,9 +30,16 @@ class ENTRAIN_API Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
+  /// For the handler of a signal: the user wants the end now, and the run does not return. `on_fault` of the newest
+  /// watchdog is called as for a fault (FactCode::EndedAtOnce), the calling thread stands still, the process ends.
+  static void end_at_once() noexcept;
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// For an operator new of the program: so many bytes could not be had. The error of the run names them.
+ENTRAIN_API void note_refused_memory(std::size_t bytes) noexcept;
 
 }  // namespace entrain

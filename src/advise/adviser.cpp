@@ -1,21 +1,25 @@
 #include "advise/adviser.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <numbers>
 
 #include "advise/candidates.hpp"
 #include "advise/capability_lines.hpp"
 #include "advise/choose_method.hpp"
 #include "advise/method_kinds.hpp"
+#include "advise/parameter_study.hpp"
 #include "advise/search_configs.hpp"
 #include "analysis/coupled_motion.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 #include "entrain/system.hpp"
 #include "methods/calendar.hpp"
+#include "verify/verification.hpp"
 
 namespace entrain::advising {
 namespace {
@@ -24,27 +28,29 @@ bool usable(const Candidate& candidate) {
   return candidate.obstacles.empty();
 }
 
+/// The advice is the work that is asked for: it may take as many calls as a run.
+SearchBudget budget_of(const AdviceSettings& settings) {
+  SearchBudget budget;
+  budget.share = 1.0;
+  budget.least_calls = 20000.0;
+  budget.looks_at_all = true;
+  budget.interrupt = settings.interrupt;
+  budget.progress = settings.progress;
+  return budget;
+}
+
 }  // namespace
 
 Adviser::Adviser(const SystemDescription& description, const AdviceSettings& settings, const Extensions& extensions)
-    : description_(resolved(description, extensions)),
-      settings_(settings),
-      extensions_(extensions),
-      methods_(extensions) {
-  auto look = description_;
-  look.method = {methods_.undemanding().name, {}};
+    : settings_(settings), extensions_(extensions), methods_(extensions) {
+  auto written = description;
+  written.method = {std::string(method::kAuto), {}};
   std::vector<Problem> problems;
-  prepared_ = session::prepare(look, 1, extensions_, problems);
+  prepared_ = session::prepare(to_look_at(written), 1, extensions_, problems);
   if (!prepared_.system) throw Error(std::move(problems));
-  sequence_ = found_sequence(*prepared_.system);
-  for (const std::size_t s : sequence_) advice_.sequence.push_back(prepared_.system->graph().name(SubsystemId{s}));
+  look_ = look_at(written, prepared_, methods_, extensions_);
+  for (const std::size_t s : look_.sequence) advice_.sequence.push_back(prepared_.system->graph().name(SubsystemId{s}));
   note_options(description);
-  for (std::size_t s = 0; s < prepared_.system->size(); ++s) {
-    const auto& imposed = prepared_.system->capabilities(SubsystemId{s}).imposed_step;
-    if (!imposed) continue;
-    imposed_.push_back(*imposed);
-    imposing_.insert(prepared_.system->graph().name(SubsystemId{s}));
-  }
 }
 
 /// Methods are compared with their defaults, and every degree; other options in the file are not in the numbers.
@@ -66,67 +72,36 @@ void Adviser::remark(Fact fact) {
 }
 
 void Adviser::remark_failure(FactCode code, const Error& error) {
-  if (!is_remarked(error.what())) remark({code, {}, {{"why", error.what()}}});
-}
-
-bool Adviser::is_remarked(std::string_view why) const {
-  return std::any_of(advice_.remarks.begin(), advice_.remarks.end(),
-                     [&](const Fact& of) { return of.text("why") == why; });
-}
-
-Duration Adviser::longest_imposed_step() const {
-  return imposed_.empty() ? 0.0 : *std::max_element(imposed_.begin(), imposed_.end());
-}
-
-Duration Adviser::length_of(double steps) const {
-  constexpr int kMost = 1000;  // beyond, only the whole run is known to fit
-  const Duration wanted = steps * std::max(advice_.step, longest_imposed_step());
-  if (imposed_.empty()) return wanted;
-  const Duration longest = longest_imposed_step();
-  for (int k = 1; k <= kMost; ++k) {
-    const bool common = std::all_of(imposed_.begin(), imposed_.end(),
-                                    [&](Duration of) { return method::whole_ratio(k * longest, of).has_value(); });
-    if (common) return std::ceil(wanted / (k * longest) - 1e-9) * k * longest;
-  }
-  return whole_run();
-}
-
-double Adviser::error_at(const Candidate& candidate, Duration step) const {
-  const auto forecast_error = [&](Duration at) { return forecast_of(candidate).forecast(*pilot_.path, at)->error; };
-  if (imposed_.empty()) return forecast_error(step);
-  const auto steps = fitting_steps(imposed_, step / 64.0, step * 64.0);
-  const auto above = std::lower_bound(steps.begin(), steps.end(), step * (1 - 1e-9));
-  if (above == steps.end() || above == steps.begin() || *above <= step * (1 + 1e-9))
-    return forecast_error(nearest_fitting(imposed_, step));
-  const double low = forecast_error(*(above - 1));
-  const double high = forecast_error(*above);
-  const double share = std::log(step / *(above - 1)) / std::log(*above / *(above - 1));
-  return std::pow(low, 1.0 - share) * std::pow(high, share);
+  const bool known = std::any_of(advice_.remarks.begin(), advice_.remarks.end(),
+                                 [&](const Fact& of) { return of.text("why") == error.what(); });
+  if (!known) remark({code, {}, {{"why", error.what()}}});
 }
 
 void Adviser::describe() {
   CoupledSystem& system = *prepared_.system;
-  advice_.system = description_.name;
+  advice_.system = look_.description.name;
   advice_.start = prepared_.settings.start;
   advice_.stop = prepared_.settings.stop;
-  advice_.step = prepared_.settings.step;
+  advice_.step = look_.step;
   advice_.capabilities = capability_lines(system, prepared_.summary.subsystems);
   for (const auto& loop : system.graph().loops()) {
     auto& names = advice_.loops.emplace_back();
     for (const OutputId output : loop.outputs) names.push_back(system.graph().name(output));
   }
-  advice_.candidates = candidates_for(methods_, system, prepared_.settings);
+  advice_.candidates = look_.candidates;
 }
 
 /// With the most accurate method that can: its motion is what the errors are measured on.
 void Adviser::run_pilot_method() {
+  auto described = look_.description;
+  described.step = {look_.step, {}};
   for (const MethodKind kind : {is_estimating, is_iterative, is_sequential, is_asynchronous}) {
     const auto candidate = std::find_if(advice_.candidates.begin(), advice_.candidates.end(),
                                         [&](const Candidate& of) { return kind(traits(of)) && usable(of); });
     if (candidate == advice_.candidates.end()) continue;
     std::vector<Problem> problems;
     const session::Prepared pilot =
-        session::prepare(with_config(methods_, description_, *candidate), 1, extensions_, problems);
+        session::prepare(with_config(methods_, described, *candidate), 1, extensions_, problems);
     if (!pilot.system) continue;
     try {
       pilot_ = run_pilot(*pilot.system, *pilot.method, pilot.settings, {});
@@ -160,10 +135,10 @@ bool Adviser::misses_the_motion(const Candidate& candidate, const Pilot& pilot, 
 /// Where the step asked for is too long to follow the motion, a smaller one may.
 void Adviser::run_pilot_in_smaller_steps(const Candidate& candidate) {
   constexpr int kAttempts = 4;
-  auto description = with_config(methods_, description_, candidate);
+  auto description = with_config(methods_, look_.description, candidate);
   description.step = {advice_.step, {}};
   for (int k = 0; k < kAttempts; ++k) {
-    description.step->value = nearest_fitting(imposed_, description.step->value / 4.0);
+    description.step->value = nearest_fitting(look_.imposed, description.step->value / 4.0);
     std::vector<Problem> problems;
     const session::Prepared prepared = session::prepare(description, 1, extensions_, problems);
     if (!prepared.system) return;
@@ -210,7 +185,7 @@ void Adviser::forecast(Candidate& candidate) {
     candidate.error = forecast_of(candidate).forecast(*pilot_.path, advice_.step)->error;
   }
   candidate.steps_searched = true;
-  candidate.stable_steps = stable_steps_of(candidate, linearized_run(), imposed_, whole_run());
+  candidate.stable_steps = stable_steps_of(candidate, linearized_run(), look_.imposed, whole_run());
 }
 
 /// What a search found becomes a candidate: the compromise, and what is most accurate at the step asked for.
@@ -219,7 +194,7 @@ void Adviser::search() {
     remark({FactCode::NothingToSearch});
     return;
   }
-  if (!imposed_.empty()) {
+  if (!look_.imposed.empty()) {
     remark({FactCode::NoSearch});
     return;
   }
@@ -258,56 +233,33 @@ void Adviser::search() {
   }
 }
 
-/// Calls and time in a brief run.
-void Adviser::measure_cost(Candidate& candidate) {
-  constexpr double kSteps = 32.0;
-  try {
-    const auto cost = ShortRuns(description_, extensions_, length_of(kSteps)).cost(candidate, advice_.step);
-    if (!cost.failure.empty()) {
-      brief_failures_[cost.failure].push_back(candidate.title());
-      return;
+/// What the search found, in the table of candidates.
+void Adviser::take(Recommendation found) {
+  for (const auto& trial : found.trials) {
+    const auto of = std::find_if(advice_.candidates.begin(), advice_.candidates.end(),
+                                 [&](const Candidate& candidate) { return candidate == trial.config; });
+    if (trial.calls_per_step > 0.0) of->calls_per_step = trial.calls_per_step;
+    if (trial.failure) {
+      remark(*trial.failure);
+    } else if (trial.is_known) {
+      of->tried = TriedRun{trial.step, trial.length, trial.whole, trial.verdict.error, trial.verdict.bound};
     }
-    candidate.calls_per_step = cost.calls * advice_.step;
-    candidate.wall_seconds = cost.wall_seconds;
-  } catch (const Error& error) {
-    candidate.obstacles.push_back({FactCode::RunObstacle, {}, {{"why", error.what()}}});
   }
-}
-
-/// What several runs have in common is reported once.
-void Adviser::report_brief_failures() {
-  for (const auto& [message, titles] : brief_failures_) {
-    const bool known = is_remarked(message);
-    Fact ended{FactCode::BriefRunFailed, titles, {{"runs", titles.size()}, {"why", message}}};
-    if (known) ended.values.emplace_back("same", 1);
-    remark(std::move(ended));
-  }
-}
-
-bool Adviser::all_forecast() const {
-  bool any = false;
-  for (const auto& candidate : advice_.candidates) {
-    if (!usable(candidate) || has_own_steps(candidate)) continue;
-    if (!candidate.error) return false;
-    any = true;
-  }
-  return any;
-}
-
-/// A method with twice as many calls per macro step is compared at a step twice as long.
-void Adviser::compare_at_equal_cost() {
-  const auto plain = std::find_if(advice_.candidates.begin(), advice_.candidates.end(),
-                                  [&](const Candidate& of) { return is_plain(traits(of)) && of.calls_per_step; });
-  if (plain == advice_.candidates.end()) return;
   for (auto& candidate : advice_.candidates) {
-    if (!candidate.calls_per_step || has_own_steps(candidate)) continue;
-    candidate.equal_cost_step = advice_.step * *candidate.calls_per_step / *plain->calls_per_step;
-    try {
-      if (candidate.error) candidate.equal_cost_error = error_at(candidate, candidate.equal_cost_step);
-    } catch (const Error& error) {
-      remark({FactCode::ForecastFailed, {}, {{"candidate", candidate.title()}, {"why", error.what()}}});
+    if (usable(candidate) && !candidate.calls_per_step) {
+      candidate.calls_per_step = traits(candidate).calls_per_step * static_cast<double>(look_.subsystems);
     }
   }
+  if (found.choice) {
+    advice_.choice = found.choice->candidate;
+    advice_.recommended_step = found.choice->step;
+  }
+  advice_.reasons = std::move(found.reasons);
+  if (advice_.choice) {
+    for (auto& note : patent_notes(methods_, advice_.candidates[*advice_.choice].method)) remark(std::move(note));
+  }
+  for (auto& of : found.remarks) remark(std::move(of));
+  advice_.calls = found.calls;
 }
 
 Advice Adviser::advise() {
@@ -315,38 +267,71 @@ Advice Adviser::advise() {
   run_pilot_method();
   forecast();
   if (settings_.search) search();
-  for (auto& candidate : advice_.candidates) {
-    if (usable(candidate)) measure_cost(candidate);
-  }
-  report_brief_failures();
-  std::map<std::string, double> ranges;
-  for (std::size_t y = 0; y < pilot_.ranges.size(); ++y) {
-    ranges[prepared_.system->graph().name(OutputId{y})] = pilot_.ranges[y];
-  }
-  runs_.emplace(description_, extensions_, time_to_probe(), std::move(ranges), imposing_);
-  if (const auto why = nothing_to_couple(description_, prepared_.system->graph())) {
-    choose_plainest(*why);
-  } else {
-    compare_at_equal_cost();
-    if (!all_forecast() || !forecast_holds()) probe();
-    match();
-    choose();
-    constexpr double kTooLarge = 0.1;  // an error of that size is no basis to compare methods on
-    if (advice_.choice && advice_.candidates[*advice_.choice].merit().value_or(0.0) > kTooLarge) {
-      choose_at_smaller_steps();
-    }
-    if (!advice_.recommended_step) choose_step();
-    if (!advice_.recommended_step) choose_at_smaller_steps();
-    doubt_the_choice();
-  }
+  look_.candidates = advice_.candidates;
+  take(recommend(look_, methods_, extensions_, budget_of(settings_), false));
+  report_growth();
+  report_missing_step();
   report_what_is_missing();
-  if (settings_.verify) measure_the_best();
+  if (settings_.verify && advice_.choice) verify_choice();
   add_measures();
   return std::move(advice_);
 }
 
+/// As `entrain verify` of what is recommended.
+void Adviser::verify_choice() {
+  auto description = with_config(methods_, look_.description, advice_.candidates[*advice_.choice]);
+  description.step = {*advice_.recommended_step, {}};
+  RunOptions options;
+  options.interrupt = settings_.interrupt;
+  try {
+    advice_.verification = verifying::verify_chosen(description, options, extensions_);
+    advice_.grade = advice_.verification->grade(tolerances_of(description));
+  } catch (const Error& error) {  // a part of the step that does not fit an imposed one
+    advice_.grade = Grade::Unknown;
+    remark({FactCode::NotVerified, {}, {{"why", error.what()}}});
+  }
+}
+
+/// At the step that is recommended, or asked for.
+void Adviser::report_growth() {
+  bool any_stable = false;
+  bool any_step = false;
+  bool any_known = false;
+  for (const auto& candidate : advice_.candidates) {
+    if (!candidate.radius || !usable(candidate)) continue;
+    any_known = true;
+    any_stable = any_stable || candidate.harmless;
+    any_step = any_step || !candidate.steps_searched || !candidate.stable_steps.empty();
+  }
+  if (!any_known || any_stable) return;
+  Fact grows{FactCode::GrowsWithEveryMethod};
+  if (!any_step) grows.values.emplace_back("smallest", advice_.step / 64.0, "s");
+  remark(std::move(grows));
+}
+
+/// Methods that only the macro step keeps from running: one that every imposed step divides would do.
+void Adviser::report_missing_step() {
+  constexpr double kFewestSteps = 20.0;
+  if (look_.imposed.empty()) return;
+  auto settings = prepared_.settings;
+  const auto common = common_multiple(look_.imposed);
+  if (!common || *common * kFewestSteps > whole_run()) return;
+  settings.step = *common;
+  std::vector<std::string> more;
+  for (const auto& there : candidates_for(methods_, *prepared_.system, settings)) {
+    const bool here = std::any_of(advice_.candidates.begin(), advice_.candidates.end(), [&](const Candidate& of) {
+      return of.method == there.method && of.obstacles.empty();
+    });
+    const bool listed = std::find(more.begin(), more.end(), there.method) != more.end();
+    if (there.obstacles.empty() && !here && !listed) more.push_back(there.method);
+  }
+  if (more.empty()) return;
+  advice_.missing.push_back({FactCode::CommonStepMissing,
+                             {},
+                             {{"step", settings.step, "s"}, {"methods", fmt::format("{}", fmt::join(more, " and "))}}});
+}
+
 void Adviser::report_what_is_missing() {
-  report_missing_step();
   const CoupledSystem& system = *prepared_.system;
   const auto estimating = std::find_if(advice_.candidates.begin(), advice_.candidates.end(),
                                        [&](const Candidate& of) { return is_estimating(traits(of)) && usable(of); });
@@ -368,6 +353,66 @@ void Adviser::report_what_is_missing() {
     if (can.input_degree == 0 && fed) {
       advice_.missing.push_back({FactCode::PolynomialInputsMissing, {name}});
     }
+  }
+}
+
+std::vector<std::size_t> Adviser::judged_order() const {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < advice_.candidates.size(); ++i) {
+    if (usable(advice_.candidates[i]) && advice_.candidates[i].radius) order.push_back(i);
+  }
+  // However small the error over the run: what grows comes last.
+  const auto key = [&](std::size_t i) {
+    const auto& of = advice_.candidates[i];
+    return std::tuple(!(advice_.choice == i), !of.harmless, of.error.value_or(std::numeric_limits<double>::infinity()));
+  };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  return order;
+}
+
+void Adviser::study_parameters(const std::vector<std::size_t>& order) {
+  const ParameterStudy study(look_.description, extensions_, prepared_, settings_.parameters);
+  if (order.empty()) return;
+  const auto& of = advice_.candidates[order.front()];
+  advice_.parameters = study.limits(of, look_.sequence, advice_.step);
+  for (auto& limits : advice_.parameters) {
+    limits.config = of.title();
+    limits.step = advice_.step;
+  }
+  advice_.joint_factor = study.joint_factor(of, look_.sequence, advice_.step);
+  if (settings_.curves && settings_.parameters.size() > 1) {
+    advice_.heat = study.heat(of, look_.sequence, advice_.step);
+  }
+}
+
+/// Measures of the choice, or of the best explicit config where the choice has none.
+void Adviser::add_measures() {
+  if (advice_.operating_points == 0) {
+    if (!settings_.parameters.empty()) remark({FactCode::NoParameterLimits});
+    return;
+  }
+  const auto order = judged_order();
+  const auto judged = std::find_if(order.begin(), order.end(),
+                                   [&](std::size_t i) { return forecast_of(advice_.candidates[i]).has_stages(); });
+  try {
+    if (!settings_.parameters.empty()) study_parameters(order);
+    if (judged != order.end()) {
+      advice_.robustness = robustness_of(advice_.candidates[*judged], linearized_run());
+      advice_.robustness->candidate = *judged;
+    }
+    if (!settings_.curves || !look_.imposed.empty()) return;
+    for (const auto& candidate : advice_.candidates) {
+      if (!candidate.error || !usable(candidate)) continue;
+      advice_.curves.push_back(curve_of(candidate, linearized_run(), whole_run()));
+    }
+    if (!advice_.heat && judged != order.end() && !advice_.curves.empty()) {
+      auto sequential = advice_.candidates[*judged];
+      sequential.method = methods_.first([](const MethodTraits& of) { return !of.knobs.gains.empty(); }).name;
+      advice_.heat = heat_over_gain(sequential, linearized_run(), whole_run());
+    }
+  } catch (const Error& error) {
+    if (!error.problems().empty()) throw;  // a parameter that is not there
+    remark_failure(FactCode::ForecastFailed, error);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "advise/candidates.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -34,6 +36,15 @@ std::vector<Fact> wrong_with_held_inputs(CoupledSystem& system) {
     reasons.push_back({FactCode::DifferentiatesInput, {system.graph().name(SubsystemId{s})}});
   }
   return reasons;
+}
+
+/// A whole number without prime factors but 2 and 5: steps divided by it are short numbers.
+bool is_round(double ratio) {
+  auto rest = std::lround(ratio);
+  for (const long factor : {2L, 5L}) {
+    while (rest > 0 && rest % factor == 0) rest /= factor;
+  }
+  return rest == 1;
 }
 
 bool fits(const std::vector<Duration>& imposed, Duration step) {
@@ -147,6 +158,35 @@ std::vector<Duration> fitting_steps(const std::vector<Duration>& imposed, Durati
     if (result.empty() || step > result.back() * (1 + 1e-9)) result.push_back(step);
   }
   return result;
+}
+
+std::optional<Duration> common_multiple(const std::vector<Duration>& imposed) {
+  constexpr int kMost = 1000;
+  const Duration longest = *std::max_element(imposed.begin(), imposed.end());
+  for (int k = 1; k <= kMost; ++k) {
+    const bool common = std::all_of(imposed.begin(), imposed.end(),
+                                    [&](Duration of) { return method::whole_ratio(k * longest, of).has_value(); });
+    if (common) return k * longest;
+  }
+  return std::nullopt;
+}
+
+Duration fitting_below(const std::vector<Duration>& imposed, Duration step) {
+  constexpr double kFar = 4096.0;
+  if (!imposed.empty()) {
+    auto steps = fitting_steps(imposed, step / kFar, step * kFar);
+    const Duration shortest = *std::min_element(imposed.begin(), imposed.end());
+    std::erase_if(steps, [&](Duration of) { return !is_round(std::max(of / shortest, shortest / of)); });
+    const auto above = std::upper_bound(steps.begin(), steps.end(), step * (1 + 1e-9));
+    if (steps.empty()) return step;
+    return above == steps.begin() ? steps.front() : *(above - 1);
+  }
+  const int power = static_cast<int>(std::floor(std::log10(step)));
+  for (const int digits : {50, 25, 20}) {
+    const double rounded = std::stod(fmt::format("{}e{}", digits, power - 1));
+    if (rounded <= step * (1 + 1e-9)) return rounded;
+  }
+  return std::stod(fmt::format("1e{}", power));
 }
 
 Duration nearest_fitting(const std::vector<Duration>& imposed, Duration step) {

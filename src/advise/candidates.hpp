@@ -60,4 +60,10 @@ std::vector<Duration> fitting_steps(const std::vector<Duration>& imposed, Durati
 /// The one of them that is nearest to `step` by ratio; without imposed steps, `step` itself.
 Duration nearest_fitting(const std::vector<Duration>& imposed, Duration step);
 
+/// The smallest step of which every imposed one is a whole part; nullopt where they hardly ever meet.
+std::optional<Duration> common_multiple(const std::vector<Duration>& imposed);
+/// At most `step`: 1, 2, 2.5 or 5 times a power of ten, all of which divide whole seconds; of the steps that fit the
+/// imposed ones the longest, or the shortest where all are longer.
+Duration fitting_below(const std::vector<Duration>& imposed, Duration step);
+
 }  // namespace entrain::advising

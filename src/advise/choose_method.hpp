@@ -1,10 +1,8 @@
 #pragma once
 
-#include <optional>
 #include <vector>
 
-#include "entrain/fact.hpp"
-#include "entrain/simulation.hpp"
+#include "advise/trials.hpp"
 #include "methods/registry.hpp"
 
 namespace entrain::advising {
@@ -13,14 +11,19 @@ namespace entrain::advising {
 SystemDescription to_look_at(SystemDescription description);
 
 struct MethodChoice {
-  SystemDescription description;  ///< with a real method, and its degree where it has one
-  std::optional<Fact> note;       ///< which, and why; nullopt where nothing was to be chosen
-  std::vector<Fact> reasons;      ///< the same, one by one
+  SystemDescription description;  ///< with a real method, its degree where it has one, and its step
+  std::vector<Fact> notes;        ///< which, and why; what was not looked at; a patent; empty: nothing was to be chosen
+  std::vector<Fact> reasons;      ///< of the choice, one by one
+  double calls = 0.0;             ///< of subsystems, that the choice took
 };
 
-/// The description as it is where it names a method; else (`auto`) with the method chosen for its step. That costs a
-/// pilot over a fiftieth of the run where every subsystem is linearized, and nothing but an assembly elsewhere;
-/// deterministic. Problems of the system are left to `prepare`.
-MethodChoice choose_method(const SystemDescription& description, const Extensions& extensions);
+/// The description as it is where it names a method; else (`auto`) with a method and, unless one is given, a step that
+/// keep the tolerance of the run. Deterministic. Problems of the system are left to `prepare`. Throws
+/// Error{InvalidSystem} when no method serves the system.
+MethodChoice choose_method(const SystemDescription& description, const Extensions& extensions,
+                           const SearchBudget& budget = {});
+
+/// Of a method that was taken for the user: whether its authors declare a patent.
+std::vector<Fact> patent_notes(const method::MethodRegistry& methods, const std::string& method);
 
 }  // namespace entrain::advising

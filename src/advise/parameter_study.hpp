@@ -45,7 +45,7 @@ class ParameterStudy {
                                   const std::vector<double>& values) const;
 
   const SystemDescription& description_;
-  const Extensions& extensions_;
+  Extensions extensions_;
   method::MethodRegistry methods_;
   std::vector<Parameter> parameters_;
 };

@@ -16,6 +16,7 @@
 #include "description/ssp_document.hpp"
 #include "description/ssp_file.hpp"
 #include "description/ssp_writer.hpp"
+#include "description/subsystem_keys.hpp"
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
 #include "entrain/fact_codes.hpp"
@@ -26,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path absolute_fmu(const SystemDescription& description, const std::string& file) {
+fs::path absolute_file(const SystemDescription& description, const std::string& file) {
   return fs::absolute(description.file.parent_path() / file).lexically_normal();
 }
 
@@ -54,12 +55,12 @@ void check_expressible(const SystemDescription& description) {
 std::vector<description::SsdComponent> components_of(const SystemDescription& description) {
   const Extensions none;
   const Logging no_log;
-  const auto make = assembly::subsystem_maker(description, false, none, no_log);
+  const auto make = assembly::subsystem_maker(description, {}, none, no_log);
   std::vector<description::SsdComponent> components;
   components.reserve(description.subsystems.size());
   std::vector<Problem> problems;
   for (auto subsystem : description.subsystems) {
-    subsystem.fmu = absolute_fmu(description, subsystem.fmu).string();
+    subsystem.fmu = absolute_file(description, subsystem.fmu).string();
     if (const auto made = make(subsystem, {}, problems)) components.push_back({{}, made->variables()});
   }
   if (has_errors(problems)) throw Error(std::move(problems));
@@ -92,7 +93,7 @@ void write_package(const SystemDescription& description, const fs::path& to) {
   std::map<fs::path, std::string> known;
   std::set<std::string> names;
   for (std::size_t i = 0; i < components.size(); ++i) {
-    const fs::path fmu = absolute_fmu(description, description.subsystems[i].fmu);
+    const fs::path fmu = absolute_file(description, description.subsystems[i].fmu);
     const auto [place, is_new] = known.insert({fmu, ""});
     if (is_new) {
       place->second = fmt::format("resources/{}.fmu", base::unique_name(fmu.stem().string(), names));
@@ -108,7 +109,7 @@ void write_document(const SystemDescription& description, const fs::path& to) {
   auto components = components_of(description);
   const fs::path folder = fs::absolute(to).parent_path();
   for (std::size_t i = 0; i < components.size(); ++i) {
-    const fs::path fmu = absolute_fmu(description, description.subsystems[i].fmu);
+    const fs::path fmu = absolute_file(description, description.subsystems[i].fmu);
     if (base::outermost_file(fmu) != fmu)
       throw Error(ErrorCode::FileFailed, {FactCode::FmuInPackage, {fmu.string()}},
                   {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Convert to a package (.ssp)"});
@@ -120,9 +121,9 @@ void write_document(const SystemDescription& description, const fs::path& to) {
 void write_toml(SystemDescription description, const fs::path& to) {
   const fs::path folder = fs::absolute(to).parent_path();
   for (auto& subsystem : description.subsystems) {
-    for (std::string* file : {&subsystem.fmu, &subsystem.csv}) {
-      if (!file->empty()) *file = absolute_fmu(description, *file).lexically_relative(folder).string();
-    }
+    description::for_each_source_file(subsystem, [&](std::string& path) {
+      path = absolute_file(description, path).lexically_relative(folder).string();
+    });
   }
   base::replace_file(to, system_text(description));
 }

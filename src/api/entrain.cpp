@@ -4,6 +4,7 @@
 #include <string>
 
 #include "advise/choose_method.hpp"
+#include "api/fmus_apart.hpp"
 #include "base/archive.hpp"
 #include "base/open_archives.hpp"
 #include "base/replace_file.hpp"
@@ -18,7 +19,7 @@ namespace {
 
 /// Where a value comes from that the user has not written.
 SourcePosition experiment_of(const std::string& fmu) {
-  return {"default experiment of " + fmu, 0, 0};
+  return {std::string(kProposed) + fmu, 0, 0};
 }
 
 /// An FMU by itself: one subsystem named after the file, run as the FMU proposes.
@@ -97,7 +98,8 @@ SystemDescription read_and_check(const std::filesystem::path& path, bool always_
   if (!fmu) take_default_experiments(description);
   const bool wrong = has_errors(problems);
   if (wrong ? !description.subsystems.empty() : always_check) {
-    const session::Prepared prepared = session::prepare(advising::to_look_at(description), 1, extensions, problems);
+    const session::Prepared prepared =
+        session::prepare(api::with_fmus_apart(advising::to_look_at(description)), 1, extensions, problems);
     if (always_check && prepared.system) add_warnings(*prepared.system, description, problems);
   }
   return description;

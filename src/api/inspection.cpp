@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "advise/choose_method.hpp"
+#include "api/fmus_apart.hpp"
 #include "assembly/subsystem_factory.hpp"
 #include "base/values.hpp"
 #include "coupling/discrete_signals.hpp"
@@ -36,7 +37,8 @@ std::vector<Fact> obstacles_when_chosen(SystemDescription description, std::stri
                                         const Extensions& extensions) {
   description.method = {std::string(method), {}};
   std::vector<Problem> problems;
-  const session::Prepared prepared = session::prepare(description, 1, extensions, problems);
+  const session::Prepared prepared =
+      session::prepare(api::with_fmus_apart(std::move(description)), 1, extensions, problems);
   std::vector<Fact> facts;
   for (auto& problem : problems) {
     if (problem.severity == Problem::Severity::Error) facts.push_back(std::move(problem.fact));
@@ -94,7 +96,7 @@ SystemDescription description_for_show(const SystemDescription& written) {
 
 session::Prepared prepared_for_show(const SystemDescription& description, const Extensions& extensions) {
   std::vector<Problem> problems;
-  session::Prepared prepared = session::prepare(description, 1, extensions, problems);
+  session::Prepared prepared = session::prepare(api::with_fmus_apart(description), 1, extensions, problems);
   if (!prepared.system) throw Error(std::move(problems));
   return prepared;
 }
@@ -181,7 +183,7 @@ std::optional<SystemInspection> inspection_without_binaries(const SystemDescript
   if (std::all_of(all.begin(), all.end(), [&](const auto& each) { return missing_binary_of(each).empty(); }))
     return std::nullopt;
   SystemInspection result;
-  const auto make = assembly::subsystem_maker(description, false, extensions, {});
+  const auto make = assembly::subsystem_maker(description, {}, extensions, {});
   for (const auto& subsystem : all) {
     std::vector<Problem> problems;
     const auto made = make(subsystem, {}, problems);

@@ -66,8 +66,12 @@ RunResult run_until_trusted(SystemDescription description, RunDirectoryOptions o
                          summary_json(result.summary, result.recorded, &result.verdict, &result.estimate));
       return result;
     }
+    description.method = result.system.method;  // as chosen: no second search
+    description.method_options = result.system.method_options;
+    description.step = result.system.step;
     apply(*next, result.summary.method, description);
     options.folder = result.folder;
+    options.overwrite = true;  // what this run left there
     attempt = {attempt.number + 1, *next};
   }
 }

@@ -103,10 +103,11 @@ class SystemMaker {
     text += fmt::format("start = {}\n", description::toml_text(begin));
     text += fmt::format("stop = {}{}\n", description::toml_text(usable ? *stop : begin + 1.0),
                         usable ? "  # s, as the FMUs propose" : "  # s; no FMU proposes one");
-    text += step_usable
-                ? fmt::format("step = {}  # s, the macro step, as the FMUs propose\n", description::toml_text(*step))
-                : "# step = 1e-3  # s, the macro step; without it the run has 1000 steps\n";
-    return text + fmt::format("method = \"{}\"\n", default_method());
+    text += fmt::format("method = \"{}\"  # chosen for this system, with its step; `entrain advise` says why\n",
+                        default_method());
+    return text + fmt::format("# step = {}  # s, the macro step{}; with it, auto chooses the method alone\n",
+                              step_usable ? description::toml_text(*step) : "1e-3",
+                              step_usable ? ", as the FMUs propose" : "");
   }
 
   std::string subsystems() const {

@@ -8,6 +8,8 @@
 
 #include "base/file_error.hpp"
 #include "base/printable.hpp"
+#include "base/process_state.hpp"
+#include "base/quoting.hpp"
 #include "base/replace_file.hpp"
 #include "description/system_file.hpp"
 #include "entrain/fact_codes.hpp"
@@ -18,9 +20,12 @@
 #include "estimate/run_estimator.hpp"
 #include "record/log_file.hpp"
 #include "record/results_file.hpp"
+#include "record/run_folder.hpp"
 #include "record/selection.hpp"
 #include "record/step_history.hpp"
+#include "record/stream_capture.hpp"
 #include "report/steps_json.hpp"
+#include "session/session.hpp"
 
 namespace entrain {
 namespace {
@@ -31,14 +36,14 @@ namespace fs = std::filesystem;
 /// `append` the files of the run before stay as they are until this one goes on.
 class RunFiles : public recording::StepHistory {
  public:
-  /// Borrows it.
-  RunFiles(const RunResult& run, bool append) : run_(run), waits_(append) {}
+  /// Borrows the result. `folder`: where an FMU that changes the working directory cannot move it.
+  RunFiles(const RunResult& run, fs::path folder, bool append)
+      : run_(run), folder_(std::move(folder)), summary_file_(folder_ / "run.json"), waits_(append) {}
 
   void begin(std::span<const Signal> signals, const RunSummary& summary) override {
     recording::StepHistory::begin(signals, summary);
-    if (waits_) return;
-    fs::remove(run_.folder / "steps.json");  // of an earlier run into this folder
-    write_summary(summary, nullptr);
+    if (!waits_) write_summary(summary, nullptr);
+    summary_file_.reserve();
   }
   void communicated(const Sample& sample, const RunSummary& summary) override {
     waits_ = false;
@@ -48,16 +53,24 @@ class RunFiles : public recording::StepHistory {
   void write(const Verdict* verdict) const {
     if (waits_ && run_.summary.termination == Termination::Failed) return;  // it was refused before it went on
     write_summary(run_.summary, verdict);
-    base::replace_file(run_.folder / "steps.json", reporting::steps_json(*this, run_.summary));
+    try {
+      base::replace_file(folder_ / "steps.json", reporting::steps_json(*this, run_.summary));
+    } catch (const Error&) {
+      if (run_.summary.termination == Termination::Completed) throw;  // else a full disk has ended the run already
+    }
   }
+  /// Of a process that ends without destructors.
+  void leave_nothing_behind() const { summary_file_.release(); }
   void write_verdict() const { write_summary(run_.summary, &run_.verdict); }
 
  private:
   void write_summary(const RunSummary& summary, const Verdict* verdict) const {
-    base::replace_file(run_.folder / "run.json", summary_json(summary, run_.recorded, verdict, &run_.estimate));
+    summary_file_.replace(summary_json(summary, run_.recorded, verdict, &run_.estimate));
   }
 
   const RunResult& run_;
+  fs::path folder_;
+  mutable base::ReservedFile summary_file_;
   bool waits_;
 };
 
@@ -67,16 +80,6 @@ std::vector<Signal> recorded_signals(const Simulation& simulation, const SystemD
     recorded.push_back(simulation.signals()[index]);
   }
   return recorded;
-}
-
-/// What is really run: with every default, and a method in place of "auto".
-SystemDescription really_run(SystemDescription description, const RunSummary& summary, const Extensions& extensions) {
-  if (description.method.value != summary.method) {
-    description.method = {summary.method, {"auto", 0, 0}};
-    auto& options = description.method_options[summary.method];
-    for (const auto& [name, value] : summary.parameters) options[name] = {value, {}};
-  }
-  return resolved(description, extensions);
 }
 
 template <class Function, class... Arguments>
@@ -154,21 +157,37 @@ void check_place(const fs::path& checkpoint, const RunResult& run) {
   }
 }
 
+/// A run that is continued takes the method and the step that were chosen for its beginning.
+SystemDescription with_choice_of(SystemDescription description, const fs::path& checkpoint) {
+  const auto before = checkpointed_system(checkpoint);
+  description.method = before.method;
+  description.method_options = before.method_options;
+  description.step = before.step;
+  return description;
+}
+
 /// A run into a folder, from the sound system to its last file.
 class DirectoryRun {
  public:
   DirectoryRun(const SystemDescription& description, const RunDirectoryOptions& options, const Extensions& extensions)
       : description_(description), options_(options) {
+    if (options.capture_streams) streams_.emplace();
+    if (options.watchdog) process_.emplace();
     RunOptions run = options.run;
     run.log.handler = [this](const LogMessage& message) {
       if (log_file_) log_file_->add(message);
       call_if_set(options_.run.log.handler, message);
     };
+    run.log.failed_at_end = [this](const Error& error) {
+      if (!result_.failed_at_end) result_.failed_at_end = error;
+    };
     simulation_.emplace(description, run, extensions);
     result_.recorded = recorded_signals(*simulation_, description);
     call_if_set(options.progress.prepared, *simulation_);
     check_checkpoints(options.checkpoint, *simulation_);
-    auto really = really_run(description, simulation_->summary(), extensions);
+    // With every default, and a method and a step in place of "auto".
+    auto really = resolved(simulation_->session().description(), extensions);
+    result_.system = really;
     make_folder(really);
     run.log = {};  // fmu.log is that of the run
     estimator_.emplace(std::move(really), std::move(run), extensions,
@@ -176,22 +195,23 @@ class DirectoryRun {
   }
 
   RunResult run() {
-    RunFiles files(result_, options_.checkpoint.append);
-    Recorder recorder(result_.results, description_.record, options_.checkpoint.append);
-    CheckpointWriter checkpoints(*simulation_, options_.checkpoint, fs::absolute(result_.folder).string());
+    const auto folder = fs::absolute(result_.folder);
+    RunFiles files(result_, folder, options_.checkpoint.append);
+    Recorder recorder(folder / result_.results.filename(), description_.record, options_.checkpoint.append);
+    CheckpointWriter checkpoints(*simulation_, options_.checkpoint, folder.string());
     simulation_->observe(files);
     simulation_->observe(recorder);
     estimator_->watch(simulation_->session());
     simulation_->observe(estimator_->observer());
     for (Observer& observer : options_.observers) simulation_->observe(observer);
     simulation_->observe(checkpoints);
-    result_.summary = run_watched(files, checkpoints);
+    call_if_set(options_.progress.begun, result_);
+    result_.summary = run_watched(files, recorder, checkpoints);
+    result_.recorded_until = recorder.recorded_until();
     call_if_set(options_.progress.ended, result_);
     // Last, because it can fail too, when the disk is full; what happened has been reported by then.
-    const bool completed = result_.summary.termination == Termination::Completed;
-    if (!completed) judge_result();
-    files.write(completed ? nullptr : &result_.verdict);
-    release();
+    const bool completed = write_files(files);
+    release(files);
     if (completed) estimate_watched(files);
     if (options_.report) write_report();
     call_if_set(options_.progress.written, result_);
@@ -203,6 +223,27 @@ class DirectoryRun {
     return description_.record.format ? std::string_view(description_.record.format->value) : kCsvFormat;
   }
 
+  /// True when the run is completed, and all its files are there.
+  bool write_files(const RunFiles& files) {
+    try {
+      if (result_.summary.termination == Termination::Completed) {
+        files.write(nullptr);
+        return true;
+      }
+    } catch (const Error& error) {  // a full disk at the very end is a failure like any other
+      fail_late(result_.summary, error);
+    }
+    judge_result();
+    files.write(&result_.verdict);
+    return false;
+  }
+
+  static void fail_late(RunSummary& summary, const Error& error) {
+    summary.termination = Termination::Failed;
+    summary.message = error.what();
+    summary.failure = error;
+  }
+
   void make_folder(const SystemDescription& really) {
     const auto& checkpoint = options_.checkpoint;
     if (checkpoint.append && options_.folder) {
@@ -211,13 +252,25 @@ class DirectoryRun {
     result_.folder = checkpoint.append ? continued_folder(*checkpoint.resume)
                                        : make_run_directory(description_.name, options_.folder);
     result_.results = result_.folder / recording::results_file_name(format());
+    lock_.emplace(result_.folder);
     if (checkpoint.file) check_place(*checkpoint.file, result_);
+    if (!checkpoint.append && recording::contains_run(result_.folder)) make_empty();
     if (checkpoint.append) check_continued();
-    log_file_.emplace(result_.folder / "fmu.log", checkpoint.append);
+    log_file_.emplace(fs::absolute(result_.folder) / "fmu.log", checkpoint.append);
+    if (streams_) streams_->into(fs::absolute(result_.folder) / "fmu.log");
+    if (process_) process_->follow_streams();
     if (checkpoint.append) return;
     base::replace_file(result_.folder / "system.resolved.toml",
                        (options_.note.empty() ? std::string() : fmt::format("# {}\n", base::printable(options_.note))) +
                            system_text(really));
+  }
+
+  void make_empty() const {
+    if (!options_.overwrite) {
+      throw Error(ErrorCode::FileFailed, {FactCode::RunFolderTaken, {result_.folder.string()}},
+                  {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Add --overwrite, or choose another folder"});
+    }
+    recording::remove_run(result_.folder);
   }
 
   /// Before anything is written.
@@ -229,14 +282,16 @@ class DirectoryRun {
     }
   }
 
-  RunSummary run_watched(const RunFiles& files, CheckpointWriter& checkpoints) {
+  RunSummary run_watched(const RunFiles& files, const Recorder& recorder, CheckpointWriter& checkpoints) {
     std::optional<Watchdog> watchdog;
     if (options_.watchdog) {
       watchdog.emplace([&](const Error& fault) {
         result_.summary = simulation_->abandon(fault);
         result_.abandoned = true;
+        result_.recorded_until = recorder.recorded_until();
         judge_result();
         files.write(&result_.verdict);  // first: a lock that the FMU holds may stop what is printed
+        leave_nothing_behind(files);
         call_if_set(options_.progress.ended, result_);
       });
     }
@@ -246,11 +301,15 @@ class DirectoryRun {
     try {
       checkpoints.write_last(summary, is_interrupted());
     } catch (const Error& error) {  // a full disk at the very end is a failure like any other
-      summary.termination = Termination::Failed;
-      summary.message = error.what();
-      summary.failure = error;
+      fail_late(summary, error);
     }
     return summary;
+  }
+
+  /// When the process ends without destructors.
+  void leave_nothing_behind(const RunFiles& files) const {
+    files.leave_nothing_behind();
+    if (streams_) streams_->remove_if_empty();
   }
 
   /// By the user, not by a subsystem.
@@ -273,6 +332,7 @@ class DirectoryRun {
         result_.abandoned = true;
         judge_result();
         files.write_verdict();
+        leave_nothing_behind(files);
         call_if_set(options_.progress.written, result_);
       });
     }
@@ -286,16 +346,34 @@ class DirectoryRun {
     result_.report = result_.folder / "report.html";
   }
 
-  void release() {
+  void release(const RunFiles& files) {
     std::optional<Watchdog> watchdog;
     if (options_.watchdog) {
-      watchdog.emplace([&](const Error& fault) { call_if_set(options_.progress.failed_at_release, fault, result_); });
+      watchdog.emplace([&](const Error& fault) {
+        result_.failed_at_end = fault;
+        note_end(files);
+        leave_nothing_behind(files);
+        call_if_set(options_.progress.failed_at_release, fault, result_);
+      });
     }
     simulation_.reset();
+    if (result_.failed_at_end) note_end(files);
+  }
+
+  /// The files of the run are there already: one of them is written again.
+  void note_end(const RunFiles& files) {
+    const Error& error = *result_.failed_at_end;
+    result_.summary.warnings.push_back(
+        base::quoting({FactCode::FmuEndFailed, {error.context().subsystem}}, error, error.what()));
+    const bool completed = result_.summary.termination == Termination::Completed;
+    files.write(completed ? nullptr : &result_.verdict);
   }
 
   const SystemDescription& description_;
   const RunDirectoryOptions& options_;
+  std::optional<recording::StreamCapture> streams_;  ///< lives longest: FMUs print to the end
+  std::optional<base::ProcessState> process_;
+  std::optional<recording::RunFolderLock> lock_;
   std::optional<recording::LogFile> log_file_;  ///< its folder is made once the system is known to be sound
   RunResult result_;
   std::optional<estimate::RunEstimator> estimator_;
@@ -315,7 +393,10 @@ SystemDescription checkpointed_system(const fs::path& checkpoint) {
 
 RunResult run(const SystemDescription& description, const RunDirectoryOptions& options, const Extensions& extensions) {
   if (options.report) require_pages();
-  return DirectoryRun(description, options, extensions).run();
+  const bool chosen_before = options.checkpoint.resume && description.method.value == default_method();
+  if (!chosen_before) return DirectoryRun(description, options, extensions).run();
+  const auto continued = with_choice_of(description, *options.checkpoint.resume);
+  return DirectoryRun(continued, options, extensions).run();
 }
 
 }  // namespace entrain

@@ -22,8 +22,11 @@ class Simulation::Checkpoint {
 
 // NOLINTNEXTLINE(performance-unnecessary-value-param): the signature is public
 Simulation::Simulation(const SystemDescription& written, RunOptions options, const Extensions& extensions) {
-  auto [description, choice, reasons] = advising::choose_method(written, extensions);
-  impl_ = std::make_unique<Impl>(std::move(description), std::move(options), extensions, std::move(choice));
+  advising::SearchBudget budget;
+  budget.interrupt = options.interrupt;
+  auto choice = advising::choose_method(written, extensions, budget);
+  impl_ =
+      std::make_unique<Impl>(std::move(choice.description), std::move(options), extensions, std::move(choice.notes));
 }
 
 Simulation::~Simulation() = default;

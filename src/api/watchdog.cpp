@@ -26,4 +26,8 @@ Watchdog::Watchdog(Handler on_fault) : impl_(std::make_unique<Impl>(std::move(on
 
 Watchdog::~Watchdog() = default;
 
+void Watchdog::end_at_once() noexcept {
+  base::FaultWatch::end_at_once();
+}
+
 }  // namespace entrain

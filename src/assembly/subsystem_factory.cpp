@@ -10,6 +10,7 @@
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "subsystem/native/csv_source.hpp"
 #include "subsystem/native/native_subsystem.hpp"
+#include "worker/isolated_subsystem.hpp"
 
 namespace entrain::assembly {
 namespace {
@@ -30,13 +31,28 @@ TableInterpolation interpolation_of(const SubsystemDescription& description) {
   return description.interpolation ? description.interpolation->value : TableInterpolation::Hold;
 }
 
+/// The name of the group that it runs in, empty = alone; nullopt = in this process.
+std::optional<std::string> group_of(const SubsystemDescription& description, const SystemDescription& system) {
+  if (!description.isolate) return system.isolate && system.isolate->value ? std::optional("") : std::nullopt;
+  const Isolation& written = description.isolate->value;
+  if (const auto* name = std::get_if<std::string>(&written)) return *name;
+  return std::get<bool>(written) ? std::optional("") : std::nullopt;
+}
+
 class Factory {
  public:
-  Factory(const SystemDescription& system, bool needs_equations, const Extensions& extensions, const Logging& log)
-      : system_(system), needs_equations_(needs_equations), extensions_(extensions), log_(log) {}
+  Factory(const SystemDescription& system, const MakerOptions& options, const Extensions& extensions,
+          const Logging& log)
+      : system_(system), options_(options), extensions_(extensions), log_(log) {}
 
   std::unique_ptr<Subsystem> make(const SubsystemDescription& description, const subsystem::FedInputs& fed,
                                   std::vector<Problem>& problems) const {
+    const auto group = group_of(description, system_);
+    if (description.restart && (!group || !group->empty())) {
+      problems.push_back(
+          problem_of(Fact{FactCode::RestartNotIsolated, {description.name}}, "", description.restart->where));
+    }
+    if (group) return isolated(request_for(description, fed), *group, problems);
     if (!description.fmu.empty()) return fmu(description, problems);
     if (!description.csv.empty()) return csv(description, fed, problems);
     if (description.model.empty()) return nullptr;  // reported by the parser already
@@ -44,6 +60,68 @@ class Factory {
   }
 
  private:
+  worker::MakeRequest request_for(const SubsystemDescription& description, const subsystem::FedInputs& fed) const {
+    worker::MakeRequest request;
+    request.description = description;
+    request.start = system_.start.value;
+    if (system_.stop) request.stop = system_.stop->value;
+    if (system_.step) request.step = system_.step->value;
+    request.needs_equations = options_.needs_equations;
+    request.logs_everything = log_.everything;
+    request.fed = fed;
+    return request;
+  }
+
+  std::unique_ptr<Subsystem> isolated(const worker::MakeRequest& request, const std::string& group,
+                                      std::vector<Problem>& problems) const {
+    const SubsystemDescription& description = request.description;
+    if (!description.model.empty() && made_outside(description)) {
+      problems.push_back(problem_of(Fact{FactCode::NotIsolable, {description.name}}, "leave 'isolate' out",
+                                    description.isolate ? description.isolate->where : description.model_where));
+      return nullptr;
+    }
+    try {
+      return worker::make_isolated(workers_->of_group(group), request, log_, problems);
+    } catch (const Error& error) {
+      problems.push_back(problem_of(
+          base::quoting({FactCode::SubsystemRefused, {description.name}}, error, error.what()), "", description.where));
+      return nullptr;
+    }
+  }
+
+  /// With the reason as a note, if it helps.
+  std::unique_ptr<Subsystem> isolated_unasked(const SubsystemDescription& description, const Error& why,
+                                              std::vector<Problem>& problems) const {
+    auto request = request_for(description, {});
+    request.loads = true;
+    auto made = isolated(request, "", problems);
+    if (made) {
+      problems.push_back(problem_of(base::quoting({FactCode::IsolatedUnasked, {description.name}}, why, why.message()),
+                                    "", description.fmu_where));
+    }
+    return made;
+  }
+
+  /// Of an FMU that cannot be used in this process, but perhaps in one of its own, unless the user forbids it.
+  bool may_isolate(const SubsystemDescription& description, const Error& error) const {
+    const FactCode code = error.fact().code;
+    return !description.isolate && !system_.isolate &&
+           (code == FactCode::FmuOneInstance || code == FactCode::FmuSymbolMissing || code == FactCode::FmuNotLoaded);
+  }
+
+  void try_loading(const SubsystemDescription& description, const subsystem::FmuChoice& choice) const {
+    try {
+      subsystem::load_fmu(description.fmu, choice);
+    } catch (const Error& error) {  // else reported when it is first called
+      if (options_.loads || may_isolate(description, error)) throw;
+    }
+  }
+
+  bool made_outside(const SubsystemDescription& description) const {
+    return (extensions_.subsystems && extensions_.subsystems(description.model, description.name)) ||
+           (extensions_.models && extensions_.models(description.model));
+  }
+
   std::unique_ptr<Subsystem> fmu(const SubsystemDescription& description, std::vector<Problem>& problems) const {
     try {
       const auto& timeout = description.timeout;
@@ -51,13 +129,16 @@ class Factory {
         problems.push_back(problem_of(Fact{FactCode::TimeoutIgnored, {description.name}}, "make an entrain::Watchdog",
                                       timeout->where));
       }
-      subsystem::FmuChoice choice = fmu_choice(description, needs_equations_);
+      subsystem::FmuChoice choice = fmu_choice(description, options_.needs_equations);
       for (const auto& [name, start] : description.optional_start) choice.start[name] = start.value;
       for (const auto& [name, written] : description.start) choice.start[name] = written.value;
       choice.log = log_;
       if (system_.step && system_.step->value > 0.0) choice.step = system_.step->value;
-      return subsystem::make_fmu_subsystem(description.name, description.fmu, choice);
+      auto made = subsystem::make_fmu_subsystem(description.name, description.fmu, choice);
+      try_loading(description, choice);
+      return made;
     } catch (const Error& error) {
+      if (may_isolate(description, error)) return isolated_unasked(description, error, problems);
       problems.push_back(problem_of(base::quoting({FactCode::FmuUnusable, {description.name}}, error, error.message()),
                                     error.context().remedy, description.fmu_where));
       return nullptr;
@@ -103,9 +184,10 @@ class Factory {
   }
 
   const SystemDescription& system_;
-  bool needs_equations_;
-  const Extensions& extensions_;
-  const Logging& log_;
+  MakerOptions options_;
+  Extensions extensions_;
+  Logging log_;
+  std::shared_ptr<worker::Workers> workers_ = std::make_shared<worker::Workers>();
 };
 
 }  // namespace
@@ -117,11 +199,11 @@ std::string source_of(const SubsystemDescription& description, bool needs_equati
                      to_word(interpolation_of(description)));
 }
 
-SubsystemMaker subsystem_maker(const SystemDescription& system, bool needs_equations, const Extensions& extensions,
-                               const Logging& log) {
-  return [factory = Factory(system, needs_equations, extensions, log)](
+SubsystemMaker subsystem_maker(const SystemDescription& system, const MakerOptions& options,
+                               const Extensions& extensions, const Logging& log) {
+  return [factory = std::make_shared<const Factory>(system, options, extensions, log)](
              const SubsystemDescription& description, const subsystem::FedInputs& fed, std::vector<Problem>& problems) {
-    return factory.make(description, fed, problems);
+    return factory->make(description, fed, problems);
   };
 }
 

@@ -7,10 +7,15 @@
 
 namespace entrain::assembly {
 
-/// Makes what a subsystem is described to be: one of `extensions`, a built-in model, an FMU, a table.
-/// `needs_equations`: the method integrates the equations itself. Borrows all arguments.
-SubsystemMaker subsystem_maker(const SystemDescription& system, bool needs_equations, const Extensions& extensions,
-                               const Logging& log);
+struct MakerOptions {
+  bool needs_equations = false;  ///< the method integrates the equations itself
+  bool loads = false;            ///< libraries of FMUs are loaded at once, not when they are first called
+};
+
+/// Makes what a subsystem is described to be: one of `extensions`, a built-in model, an FMU, a table, each in a worker
+/// where it is to be isolated. Borrows all arguments.
+SubsystemMaker subsystem_maker(const SystemDescription& system, const MakerOptions& options,
+                               const Extensions& extensions, const Logging& log);
 
 /// "model ball.bounce", "prey.fmu (FMI 2.0 co-simulation)", "csv load.csv (linear)".
 std::string source_of(const SubsystemDescription& description, bool needs_equations);

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -63,9 +64,13 @@ class ArchiveReader {
       refuse({FactCode::ArchiveTooManyEntries, {}, {{"entries", count}, {"limit", limits_.entries}}});
     }
     for (zip_int64_t i = 0; i < count; ++i) check(static_cast<zip_uint64_t>(i));
+    std::error_code unknown;
+    if (total_ > limits_.total_free_bytes && total_ / limits_.total_ratio > fs::file_size(archive, unknown))
+      refuse({FactCode::ArchiveRatio, {}, {{"bytes", total_}, {"ratio", limits_.total_ratio}}});
   }
 
   void unpack(const fs::path& folder) {
+    began_ = Clock::now();
     for (const auto& [name, entry] : entries_) {
       const fs::path target = folder / name;
       std::error_code error;
@@ -80,9 +85,13 @@ class ArchiveReader {
     return found != entries_.end() && !found->second.is_folder;
   }
 
-  void extract(const std::string& name, const fs::path& target) { write(entries_.at(name), target); }
+  void extract(const std::string& name, const fs::path& target) {
+    began_ = Clock::now();
+    write(entries_.at(name), target);
+  }
 
  private:
+  using Clock = std::chrono::steady_clock;
   struct Discard {
     void operator()(zip_t* zip) const { zip_discard(zip); }
     void operator()(zip_file_t* file) const { zip_fclose(file); }
@@ -178,7 +187,13 @@ class ArchiveReader {
     return (mode & S_IXUSR) != 0;
   }
 
+  void check_clock() const {
+    if (std::chrono::duration<double>(Clock::now() - began_).count() > limits_.seconds)
+      refuse({FactCode::ArchiveTooSlow, {}, {{"seconds", limits_.seconds, "s"}}});
+  }
+
   void write(const Entry& entry, const fs::path& target) {
+    check_clock();
     const std::unique_ptr<zip_file_t, Discard> file(zip_fopen_index(zip_.get(), entry.index, 0));
     if (!file) refuse(FactCode::EntryUnreadable, entry.name, {{"why", zip_strerror(zip_.get())}});
     const int out =
@@ -200,6 +215,7 @@ class ArchiveReader {
       const zip_int64_t got = zip_fread(&file, buffer.data(), buffer.size());
       if (got < 0) refuse(FactCode::EntryDamaged, entry.name, {{"why", zip_error_strerror(zip_file_get_error(&file))}});
       if (got == 0) return;
+      check_clock();
       written += static_cast<std::uint64_t>(got);
       if (written > entry.size) refuse(FactCode::EntryLargerThanClaimed, entry.name, {{"claimed", entry.size}});
       for (zip_int64_t done = 0; done < got;) {
@@ -223,6 +239,7 @@ class ArchiveReader {
   std::unique_ptr<zip_t, Discard> zip_;
   std::map<std::string, Entry> entries_;  ///< by their path in the folder
   std::uint64_t total_ = 0;
+  Clock::time_point began_;
 };
 
 bool is_file(const fs::path& path) {

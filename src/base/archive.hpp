@@ -13,9 +13,12 @@ namespace entrain::base {
 /// What an archive may hold. More is an attack or a mistake, whatever its headers contain.
 struct ArchiveLimits {
   std::uint64_t entries = 100'000;
-  std::uint64_t bytes = std::uint64_t{4} << 30U;             ///< of all entries, unpacked
-  std::uint64_t ratio = 1000;                                ///< unpacked to packed size of an entry ...
-  std::uint64_t ratio_free_bytes = std::uint64_t{1} << 20U;  ///< ... above this size
+  std::uint64_t bytes = std::uint64_t{4} << 30U;              ///< of all entries, unpacked
+  std::uint64_t ratio = 1000;                                 ///< unpacked to packed size of an entry ...
+  std::uint64_t ratio_free_bytes = std::uint64_t{1} << 20U;   ///< ... above this size
+  std::uint64_t total_ratio = 100;                            ///< of all entries to the archive ...
+  std::uint64_t total_free_bytes = std::uint64_t{64} << 20U;  ///< ... above this size
+  double seconds = 120.0;                                     ///< to unpack it
 };
 
 /// A file that may lie inside archives: "system.ssp/resources/part.fmu" names the entry resources/part.fmu of

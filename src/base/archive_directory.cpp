@@ -4,6 +4,9 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/printable.hpp"
 #include "entrain/fact_codes.hpp"
@@ -69,6 +72,49 @@ std::optional<Directory> find_directory(const File& file) {
   return Directory{std::max(directory.entries, number(end64, 32, 8)), number(end64, 48, 8)};
 }
 
+constexpr std::size_t kLocalSize = 30;
+constexpr std::string_view kLocal("PK\x03\x04", 4);
+constexpr std::uint64_t kIn64 = 0xffffffff;  // the real number is in the ZIP64 record of the entry
+
+/// Where an entry lies in the file.
+struct Extent {
+  std::uint64_t begin;
+  std::uint64_t end;
+  std::string name;
+};
+
+/// From its line in the directory; `extra`: what follows the name there.
+Extent extent_of(const File& file, std::string_view head, std::string_view extra, std::string name) {
+  std::uint64_t packed = number(head, 20, 4);
+  std::uint64_t offset = number(head, 42, 4);
+  for (; extra.size() >= 4; extra.remove_prefix(std::min<std::size_t>(extra.size(), 4 + number(extra, 2, 2)))) {
+    if (number(extra, 0, 2) != 1) continue;
+    std::string_view rest = extra.substr(4, number(extra, 2, 2));
+    const auto take = [&](std::uint64_t& value) {
+      if (value != kIn64 || rest.size() < 8) return;
+      value = number(rest, 0, 8);
+      rest.remove_prefix(8);
+    };
+    std::uint64_t unpacked = number(head, 24, 4);
+    take(unpacked);
+    take(packed);
+    take(offset);
+  }
+  const std::string local = file.read(offset, kLocalSize);
+  const bool is_there = local.size() == kLocalSize && local.compare(0, 4, kLocal) == 0;
+  const std::uint64_t texts = is_there ? number(local, 26, 2) + number(local, 28, 2) : 0;
+  return {offset, offset + kLocalSize + texts + packed, std::move(name)};
+}
+
+/// An honest archive has the bytes of each entry once; where they are shared, few bytes become many.
+std::optional<Fact> overlap(std::vector<Extent> extents) {
+  std::sort(extents.begin(), extents.end(), [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
+  for (std::size_t i = 1; i < extents.size(); ++i) {
+    if (extents[i].begin < extents[i - 1].end) return Fact{FactCode::ArchiveOverlap, {printable(extents[i].name)}};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Fact> fault_of_directory(const std::filesystem::path& archive, std::uint64_t most_entries) {
@@ -79,16 +125,19 @@ std::optional<Fact> fault_of_directory(const std::filesystem::path& archive, std
   if (directory->entries > most_entries)
     return Fact{FactCode::ArchiveTooManyEntries, {}, {{"entries", directory->entries}, {"limit", most_entries}}};
   std::uint64_t at = directory->offset;
+  std::vector<Extent> extents;
   for (std::uint64_t i = 0; i < directory->entries; ++i) {
     const std::string head = file.read(at, kEntrySize);
-    if (head.size() < kEntrySize || head.compare(0, 4, kEntry) != 0) return {};
+    if (head.size() < kEntrySize || head.compare(0, 4, kEntry) != 0) break;  // the number may be too large
     const auto name_size = static_cast<std::size_t>(number(head, 28, 2));
     const std::string name = file.read(at + kEntrySize, name_size);
     if (name.find('\0') != std::string::npos)
       return Fact{FactCode::EntryName, {printable(name)}, {{"fault", kControlCharacter}}};
-    at += kEntrySize + name_size + number(head, 30, 2) + number(head, 32, 2);
+    const auto extra_size = static_cast<std::size_t>(number(head, 30, 2));
+    extents.push_back(extent_of(file, head, file.read(at + kEntrySize + name_size, extra_size), name));
+    at += kEntrySize + name_size + extra_size + number(head, 32, 2);
   }
-  return {};
+  return overlap(std::move(extents));
 }
 
 }  // namespace entrain::base

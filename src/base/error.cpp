@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "entrain/fact_codes.hpp"
 
 namespace entrain {
@@ -26,16 +28,18 @@ std::string message_of(const Fact& fact) {
   return render(bare);
 }
 
-std::string compose(const std::vector<Problem>& problems) {
+}  // namespace
+
+std::string to_string(const std::vector<Problem>& problems) {
   std::string text;
-  for (const auto& problem : problems) {
-    if (!text.empty()) text += '\n';
-    text += to_string(problem);
+  const std::size_t shown = std::min(problems.size(), kMostShownProblems);
+  for (std::size_t i = 0; i < shown; ++i) {
+    if (i > 0) text += '\n';
+    text += to_string(problems[i]);
   }
+  if (shown < problems.size()) text += fmt::format("\n... and {} more problems", problems.size() - shown);
   return text;
 }
-
-}  // namespace
 
 std::string to_string(const Problem& problem) {
   std::string text;
@@ -67,10 +71,10 @@ Error::Error(ErrorCode code, std::string message, Fact fact, ErrorContext contex
 }
 
 Error::Error(std::vector<Problem> problems)
-    : std::runtime_error(compose(problems)),
+    : std::runtime_error(to_string(problems)),
       code_(ErrorCode::InvalidSystem),
       fact_(problems.empty() ? Fact{FactCode::CustomError} : fact_of(problems.front())),
-      message_(compose(problems)),
+      message_(to_string(problems)),
       problems_(std::move(problems)) {}
 
 }  // namespace entrain

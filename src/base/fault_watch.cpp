@@ -17,7 +17,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/fault_text.hpp"
 #include "base/foreign_code.hpp"
+#include "base/process_state.hpp"
 #include "entrain/fact_codes.hpp"
 
 namespace entrain::base {
@@ -26,37 +28,8 @@ namespace {
 constexpr unsigned kGrace = 5;  // s, for the handler of a fault
 constexpr int kExitCode = 1;
 constexpr int kParkSignal = SIGURG;  // ignored by default, so one that comes late does no harm
+constexpr const char* kThread = "a thread that an FMU started";
 constexpr std::array kFaultSignals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-
-enum class Fault { Memory, Stack, Bus, Arithmetic, Instruction, Abort, Exit, Timeout };
-
-/// "FMU 'x.fmu' <action> fmi2DoStep<cause>. <remedy>". Literals, because a signal handler writes them too.
-struct FaultText {
-  const char* name;
-  const char* action;
-  const char* cause;
-  const char* remedy;
-};
-constexpr const char* kReportIt = "The fault is its own: report it to its vendor, with this message";
-constexpr std::array<FaultText, 8> kTexts{{
-    {"memory", "crashed in", " (SIGSEGV: it used memory that is not there)", kReportIt},
-    {"stack", "crashed in", " (SIGSEGV: it ran out of stack, as endless recursion does)",
-     "Raise the limit of the stack (ulimit -s) and use one thread; if that does not help, report it to its vendor"},
-    {"bus", "crashed in", " (SIGBUS: it used memory that cannot be reached)",
-     "Often a file in use was cut, or a disk is full; else report it to its vendor"},
-    {"arithmetic", "crashed in", " (SIGFPE: it divided an integer by zero, or had floating point faults trapped)",
-     kReportIt},
-    {"instruction", "crashed in",
-     " (SIGILL: an instruction that this processor does not know, or a trap for what must not happen)",
-     "Ask its vendor, with this message; a build for older processors may help"},
-    {"abort", "gave up in", " (SIGABRT: it called abort(), as a failed assertion does)", kReportIt},
-    {"exit", "ended the process in", ": it called exit()", "No library may do that: report it to its vendor"},
-    {"timeout", "did not return from", "",
-     "Raise 'timeout' of the subsystem or use a smaller step; else report it to its vendor"},
-}};
-const FaultText& text_of(Fault fault) {
-  return kTexts[static_cast<std::size_t>(fault)];
-}
 
 /// What the signal handlers and the watcher share. Plain data that is never destroyed: a signal may come at any time.
 struct Shared {
@@ -64,8 +37,9 @@ struct Shared {
   std::atomic<bool> claimed = false;   ///< a thread reports a fault; it is the only one
   std::atomic<bool> reported = false;  ///< the three below are set
   Fault fault = Fault::Memory;
-  const ForeignCode* code = nullptr;
-  const char* function = "";
+  const ForeignCode* code = nullptr;  ///< null = none that is known
+  const char* function = nullptr;
+  std::atomic<int> error_stream = STDERR_FILENO;
 
   sem_t parked{};
   std::atomic<const ForeignCode*> late = nullptr;  ///< the code to be parked, if it still is in this call ...
@@ -78,15 +52,15 @@ constinit Shared shared;
 constinit thread_local bool finishing = false;  // this thread reports a fault
 
 void write_text(const char* text) {
-  [[maybe_unused]] const ssize_t ignored = ::write(STDERR_FILENO, text, std::strlen(text));
+  [[maybe_unused]] const ssize_t ignored = ::write(shared.error_stream.load(), text, std::strlen(text));
 }
 
 /// When the full report has failed. Safe in a signal handler.
 [[noreturn]] void end_with_last_words() {
   const FaultText& text = text_of(shared.fault);
-  for (const char* part :
-       {"entrain: ", shared.code->owner().code.c_str(), " ", text.action, " ", shared.function, text.cause,
-        "; it left the process in a state in which the run could not be ended in order\n"}) {
+  for (const char* part : {"entrain: ", shared.code == nullptr ? "the run" : shared.code->owner().code.c_str(), " ",
+                           text.action, " ", shared.function == nullptr ? "the program" : shared.function, text.cause,
+                           "; it left the process in a state in which the run could not be ended in order\n"}) {
     write_text(part);
   }
   ::_exit(kExitCode);
@@ -97,11 +71,11 @@ void write_text(const char* text) {
 }
 
 /// True for the first thread that has a fault to report; the process ends then, in a few seconds at the latest.
-bool claim(Fault fault, const ForeignCode& code) {
+bool claim(Fault fault, const ForeignCode* code) {
   if (shared.claimed.exchange(true)) return false;
   shared.fault = fault;
-  shared.code = &code;
-  shared.function = code.function();
+  shared.code = code;
+  shared.function = code == nullptr ? nullptr : code->function();
   struct sigaction action {};
   action.sa_handler = [](int) { end_with_last_words(); };
   ::sigaction(SIGALRM, &action, nullptr);
@@ -140,12 +114,40 @@ void pass_on(int signal, const siginfo_t& info) {
   if (info.si_code <= 0) ::raise(signal);
 }
 
+/// Foreign code had floating-point faults trapped, and a calculation of ours makes one. It goes on with the traps off:
+/// its result is the same. True when that was it.
+bool turn_off_traps(int signal, const siginfo_t& info, void* context) {
+#if defined(__x86_64__)
+  constexpr unsigned kSseTraps = 0x1f80;
+  constexpr unsigned kX87Traps = 0x3f;
+  if (signal != SIGFPE || info.si_code < FPE_FLTDIV || info.si_code > FPE_FLTSUB) return false;
+  auto* state = static_cast<ucontext_t*>(context)->uc_mcontext.fpregs;
+  if (state == nullptr) return false;
+  state->mxcsr |= kSseTraps;
+  state->cwd = static_cast<decltype(state->cwd)>(state->cwd | kX87Traps);
+  return true;
+#else
+  static_cast<void>(signal), static_cast<void>(info), static_cast<void>(context);
+  return false;
+#endif
+}
+
 void on_fault(int signal, siginfo_t* info, void* context) {
   if (finishing) end_with_last_words();
   const ForeignCode* code = ForeignCode::current();
-  if (code != nullptr && claim(fault_of(signal, *info, context), *code)) ::sem_post(&shared.wake);
+  const bool is_ours = code == nullptr && SignalStack::is_thread_of_ours();
+  if (is_ours && turn_off_traps(signal, *info, context)) return;
+  const bool is_foreign = code != nullptr || (!is_ours && ForeignCode::exists());
+  if (is_foreign && claim(fault_of(signal, *info, context), code)) ::sem_post(&shared.wake);
   if (shared.claimed.load()) park();  // also when another thread was first: that thread reports
   pass_on(signal, *info);
+}
+
+struct sigaction fault_action() {
+  struct sigaction action {};
+  action.sa_sigaction = on_fault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  return action;
 }
 
 void on_park(int) {
@@ -159,7 +161,7 @@ void on_park(int) {
 void on_exit_of_process() {
   const ForeignCode* code = ForeignCode::current();
   if (code == nullptr || !FaultWatch::active()) return;
-  if (claim(Fault::Exit, *code)) ::sem_post(&shared.wake);
+  if (claim(Fault::Exit, code)) ::sem_post(&shared.wake);
   park();
 }
 
@@ -258,9 +260,7 @@ class Watcher {
       ::sem_init(&shared.parked, 0, 0);
       static_cast<void>(std::atexit(on_exit_of_process));
     });
-    struct sigaction action {};
-    action.sa_sigaction = on_fault;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    const auto action = fault_action();
     for (std::size_t i = 0; i < kFaultSignals.size(); ++i) {
       ::sigaction(kFaultSignals[i], &action, &shared.before[i]);
     }
@@ -275,11 +275,11 @@ class Watcher {
   }
 
   void watch() {
-    sigset_t not_ours;  // an interruption by the user belongs to a thread of the program
-    ::sigfillset(&not_ours);
-    for (const int signal : kFaultSignals) ::sigdelset(&not_ours, signal);
-    ::sigdelset(&not_ours, SIGALRM);
-    ::pthread_sigmask(SIG_SETMASK, &not_ours, nullptr);
+    leave_signals_to_other_threads();
+    sigset_t last_words;
+    ::sigemptyset(&last_words);
+    ::sigaddset(&last_words, SIGALRM);
+    ::pthread_sigmask(SIG_UNBLOCK, &last_words, nullptr);
     const SignalStack stack;
     for (;;) {
       wait();
@@ -319,7 +319,7 @@ class Watcher {
         timed.function = function;
         timed.since = now;
       } else if (std::chrono::duration<double>(now - timed.since).count() > *timed.code->owner().timeout) {
-        if (stop_thread_in(timed)) claim(Fault::Timeout, *timed.code);
+        if (stop_thread_in(timed)) claim(Fault::Timeout, timed.code);
         if (shared.claimed.load()) ::sem_post(&shared.wake);
         return;
       }
@@ -337,18 +337,31 @@ class Watcher {
     return parked || (timed.code->function() == timed.function && timed.code->calls() == timed.call);
   }
 
+  static Error reported_error() {
+    const FaultText& text = text_of(shared.fault);
+    const bool is_signal = shared.fault == Fault::Signal;
+    Fact fact{is_signal ? FactCode::EndedAtOnce : FactCode::CodeFault};
+    ErrorContext context{.subsystem = {}, .variable = {}, .time = {}, .remedy = text.remedy};
+    if (!is_signal) fact.values = {{"fault", text.name}, {"action", text.action}, {"cause", text.cause}};
+    if (shared.code == nullptr) {
+      if (is_signal) return Error(ErrorCode::SubsystemFailed, std::move(fact), std::move(context));
+      fact.subjects = {kThread};
+      fact.values.emplace_back("function", "code of its own");
+      return Error(ErrorCode::SubsystemFailed, std::move(fact), std::move(context));
+    }
+    const auto& owner = shared.code->owner();
+    fact.subjects = {owner.code};
+    if (shared.function != nullptr) fact.values.emplace_back("function", shared.function);
+    if (shared.fault == Fault::Timeout) fact.values.emplace_back("timeout", *owner.timeout, "s");
+    if (owner.last_words && !is_signal) fact.values.emplace_back("said", owner.last_words());
+    context.subsystem = owner.subsystem;
+    context.time = shared.code->time();
+    return Error(ErrorCode::SubsystemFailed, std::move(fact), std::move(context));
+  }
+
   [[noreturn]] void finish() {
     finishing = true;
-    const FaultText& text = text_of(shared.fault);
-    const auto& owner = shared.code->owner();
-    Fact fact{FactCode::CodeFault,
-              {owner.code},
-              {{"fault", text.name}, {"action", text.action}, {"function", shared.function}, {"cause", text.cause}}};
-    if (shared.fault == Fault::Timeout) fact.values.emplace_back("timeout", *owner.timeout, "s");
-    if (owner.last_words) fact.values.emplace_back("said", owner.last_words());
-    const Error error(
-        ErrorCode::SubsystemFailed, std::move(fact),
-        {.subsystem = owner.subsystem, .variable = {}, .time = shared.code->time(), .remedy = text.remedy});
+    const Error error = reported_error();
     FaultWatch::Handler handler;
     {
       const std::lock_guard lock(mutex_);
@@ -384,7 +397,37 @@ bool FaultWatch::active() noexcept {
 }
 
 void FaultWatch::forget_in_child() noexcept {
+  ProcessState::forget_in_child();
   Watcher::instance().forget_thread();
+}
+
+void FaultWatch::end_at_once() noexcept {
+  if (!active()) ::_exit(kExitCode);
+  if (claim(Fault::Signal, ForeignCode::current())) ::sem_post(&shared.wake);
+  park();
+}
+
+void FaultWatch::report_end_of_thread(const ForeignCode& code) noexcept {
+  if (!active()) return;
+  if (claim(Fault::ThreadEnd, &code)) ::sem_post(&shared.wake);
+  park();
+}
+
+void FaultWatch::put_back_handlers() noexcept {
+  if (!active()) return;
+  const auto action = fault_action();
+  for (const int signal : kFaultSignals) {
+    struct sigaction now {};
+    if (::sigaction(signal, nullptr, &now) == 0 && now.sa_sigaction != on_fault) ::sigaction(signal, &action, nullptr);
+  }
+}
+
+bool FaultWatch::is_reporting() noexcept {
+  return finishing;
+}
+
+void FaultWatch::report_to(int descriptor) noexcept {
+  shared.error_stream = descriptor;
 }
 
 void start_timing(const ForeignCode& code) {

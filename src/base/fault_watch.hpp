@@ -12,7 +12,7 @@ class ForeignCode;
 /// While one exists: when foreign code crashes, does not return in time or calls exit(), the handler is called with the
 /// full report, on its own thread, while the faulty thread is stopped; then the process ends with exit code 1. A
 /// handler that does not return within five seconds (the heap may be broken, a lock held) is abandoned. Faults of our
-/// own code are handled as without a watch.
+/// own code are handled as without a watch; those of threads that are not ours are foreign code's.
 ///
 /// Of several the newest gets the report. Destroyed in the thread that made it. With base/signal_stack.hpp the only
 /// place that knows the signals of this platform.
@@ -27,6 +27,17 @@ class FaultWatch {
   static bool active() noexcept;
   /// In a copy of the process, which has no thread for the report: from now on there is no watch.
   static void forget_in_child() noexcept;
+  /// For the handler of a signal by which the user asks for the end now: reported like a fault. Without a watch the
+  /// process ends.
+  static void end_at_once() noexcept;
+  /// Foreign code ends the thread that called it (pthread_exit). Returns only when there is no watch.
+  static void report_end_of_thread(const ForeignCode& code) noexcept;
+  /// Foreign code has handlers of its own for faults: those of the watch come back.
+  static void put_back_handlers() noexcept;
+  /// The calling thread reports a fault, and has little time for it.
+  static bool is_reporting() noexcept;
+  /// Where the last words go when the full report fails; the standard error stream unless that was redirected.
+  static void report_to(int descriptor) noexcept;
 
  private:
   SignalStack stack_;

@@ -1,10 +1,14 @@
 #include "base/foreign_code.hpp"
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstring>
+#include <new>
 
 #include "base/fault_watch.hpp"
+#include "base/memory_use.hpp"
 #include "base/printable.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
@@ -12,6 +16,7 @@
 namespace entrain::base {
 
 ForeignCode::ForeignCode(Owner owner) : owner_(std::move(owner)) {
+  if (!existed.exchange(true)) ProcessState::remember_arithmetic();
   if (owner_.timeout) start_timing(*this);
 }
 
@@ -24,15 +29,33 @@ std::optional<Time> ForeignCode::time() const noexcept {
   return std::isnan(t) ? std::nullopt : std::optional(t);
 }
 
+void ForeignCode::publish(const char* name) const noexcept {
+  const auto copy = [](auto& to, const char* text) { std::strncpy(to.data(), text, to.size() - 1); };
+  copy(note->code, owner_.code.c_str());
+  copy(note->function, name);
+  note->time = time_.load(std::memory_order_relaxed);
+}
+
 void ForeignCode::explain_exception(const char* name) {
   usable_ = false;
+  look_after();
   std::string what = "of an unknown type";
   try {
     throw;
   } catch (const Error&) {  // our own, thrown through a callback
     throw;
+  } catch (const abi::__forced_unwind&) {  // pthread_exit: cannot be stopped, and nothing of the run would be left
+    enter(name);
+    FaultWatch::report_end_of_thread(*this);
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::SubsystemFailed, out_of_memory(name),
+                {.subsystem = owner_.subsystem.empty() ? owner_.code : owner_.subsystem,
+                 .variable = {},
+                 .time = time(),
+                 .remedy = "Give the process more memory, or report it to the vendor of the FMU"});
   } catch (const std::exception& exception) {
-    what = fmt::format("'{}'", printable(exception.what()));
+    what = fmt::format("'{}'", printable_start(exception.what()));
   } catch (...) {  // NOLINT(bugprone-empty-catch): `what` contains it
   }
   throw Error(ErrorCode::SubsystemFailed, {FactCode::CodeThrew, {owner_.code}, {{"function", name}, {"what", what}}},

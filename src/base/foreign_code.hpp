@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -8,9 +9,17 @@
 #include <string>
 #include <type_traits>
 
+#include "base/process_state.hpp"
 #include "entrain/variable.hpp"
 
 namespace entrain::base {
+
+/// The call under way, in memory that another process reads when this one is gone.
+struct CallNote {
+  std::array<char, 256> code;     ///< "FMU 'prey.fmu'", cut; empty = none yet
+  std::array<char, 64> function;  ///< the latest one
+  double time;                    ///< simulated, in s; NaN = not known
+};
 
 /// Code of a subsystem that is not ours, such as an instance of an FMU. Every call of it goes through `call`: then a
 /// crash, a hang, an exit() and an exception can be attributed to it (FaultWatch). A call costs a few plain stores.
@@ -42,9 +51,11 @@ class ForeignCode {
       if constexpr (std::is_void_v<std::invoke_result_t<Function, Arguments...>>) {
         function(arguments...);
         leave(outer_code, outer_function);
+        look_after();
       } else {
         const auto result = function(arguments...);
         leave(outer_code, outer_function);
+        look_after();
         return result;
       }
     } catch (...) {
@@ -61,6 +72,7 @@ class ForeignCode {
     try {
       const auto result = calls();
       leave(nullptr, nullptr);
+      look_after();
       return result;
     } catch (...) {
       const char* const culprit = function();
@@ -69,7 +81,11 @@ class ForeignCode {
     }
   }
   /// Only inside `visit`; `name` as for `call`.
-  void enter(const char* name) noexcept { function_.store(name, std::memory_order_relaxed); }
+  void enter(const char* name) noexcept {
+    function_.store(name, std::memory_order_relaxed);
+    if (note != nullptr) [[unlikely]]
+      publish(name);
+  }
   bool usable() const noexcept { return usable_; }
 
   /// The simulated time that messages name.
@@ -81,8 +97,12 @@ class ForeignCode {
   /// Calls and visits begun: with `function`, which call it is in.
   std::uint64_t calls() const noexcept { return calls_.load(std::memory_order_relaxed); }
   std::optional<Time> time() const noexcept;
+  /// From now on the call under way is noted there; of several threads the latest.
+  static void note_calls_in(CallNote& place) noexcept { note = &place; }
   /// What the calling thread is in; null = our own code.
   static const ForeignCode* current() noexcept { return innermost; }
+  /// Has there been any in this process?
+  static bool exists() noexcept { return existed.load(std::memory_order_relaxed); }
 
  private:
   void count_call() noexcept { calls_.store(calls() + 1, std::memory_order_relaxed); }
@@ -92,14 +112,32 @@ class ForeignCode {
     function_.store(outer_function, std::memory_order_relaxed);
   }
 
-  [[noreturn]] void explain_exception(const char* name);
+  /// Puts back what the code has changed in the process: the arithmetic after every call, before any number of ours is
+  /// calculated with it; the rest after each of the first calls and every 64th, not more often than some milliseconds.
+  void look_after() {
+    if (ProcessState::arithmetic_is_changed()) [[unlikely]]
+      ProcessState::put_back_arithmetic();
+    if (calls() >= next_look_) [[unlikely]] {
+      next_look_ = calls() + (calls() < kCallsBetweenLooks ? 1 : kCallsBetweenLooks);
+      ProcessState::put_back_soon();
+    }
+  }
 
+  [[noreturn]] void explain_exception(const char* name);
+  [[gnu::noinline]] void publish(const char* name) const noexcept;
+
+  static constexpr std::uint64_t kCallsBetweenLooks = 64;
+
+  static inline constinit std::atomic<bool> existed = false;
   // initial-exec: a signal handler must reach it without the allocation that the general model may need.
   [[gnu::tls_model("initial-exec")]] static inline constinit thread_local const ForeignCode* innermost = nullptr;
 
+  static inline constinit CallNote* note = nullptr;
+
   // What a call writes first, in one cache line.
-  alignas(32) std::atomic<const char*> function_ = nullptr;
+  alignas(64) std::atomic<const char*> function_ = nullptr;
   std::atomic<std::uint64_t> calls_ = 0;
+  std::uint64_t next_look_ = 1;
   std::atomic<double> time_ = std::numeric_limits<double>::quiet_NaN();
   bool usable_ = true;
   Owner owner_;

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
+
 namespace entrain::base {
 namespace {
 
@@ -54,6 +57,12 @@ std::string printable(std::string_view text) {
     text.remove_prefix(sequence.size());
   }
   return shown;
+}
+
+std::string printable_start(const char* text) {
+  const std::size_t length = ::strnlen(text, kLongestQuote + 1);
+  auto shown = printable({text, std::min(length, kLongestQuote)});
+  return length > kLongestQuote ? shown + "..." : shown;
 }
 
 }  // namespace entrain::base

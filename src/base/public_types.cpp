@@ -52,9 +52,8 @@ std::string MethodConfig::title() const {
   return text;
 }
 
-std::optional<double> Candidate::merit() const {
-  if (probed_error) return probed_error;
-  return equal_cost_error ? equal_cost_error : error;
+std::optional<double> Candidate::known_error() const {
+  return tried ? std::optional(tried->error) : error;
 }
 
 std::string Advice::reason() const {

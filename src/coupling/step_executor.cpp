@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "coupling/not_finite.hpp"
 #include "entrain/fact_codes.hpp"
 #include "subsystem/foreign_calls.hpp"
 
@@ -433,17 +434,8 @@ void StepExecutor::throw_not_finite(SubsystemId s, Time t) const {
   while (std::isfinite(signals[first_bad])) ++first_bad;
   const OutputId culprit{first_bad};
   const double value = signals[culprit];
-  const std::string call = subsystem::reading_of(*participants_[s].subsystem, culprit - outputs.first);
-  throw Error(
-      ErrorCode::SubsystemFailed,
-      with_text(
-          {FactCode::OutputNotFinite, {graph_.name(culprit)}, {{"value", std::isnan(value) ? std::abs(value) : value}}},
-          "by", call),
-      {.subsystem = graph_.name(s),
-       .variable = graph_.name(culprit),
-       .time = t,
-       .remedy = "If the values before grew without bound the coupling is unstable: choose a smaller step "
-                 "or another method; else the fault is in this subsystem"});
+  throw not_finite(graph_, culprit, value, t,
+                   subsystem::reading_of(*participants_[s].subsystem, culprit - outputs.first));
 }
 
 }  // namespace entrain::coupling

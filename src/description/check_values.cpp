@@ -111,7 +111,7 @@ class ValueChecker {
   }
 
   void check_format(const RecordDescription& record) {
-    const std::vector<std::string> known{std::string(kCsvFormat), std::string(kHdf5Format), std::string(kMatFormat)};
+    const std::vector<std::string> known(kRecordFormats.begin(), kRecordFormats.end());
     if (record.format && std::find(known.begin(), known.end(), record.format->value) == known.end())
       add(record.format->where, Fact{FactCode::UnknownFormat, {record.format->value}},
           suggestion(record.format->value, known));

@@ -2,9 +2,9 @@
 
 namespace entrain {
 
-/// A fact of the system file, as the other defaults are; the registry of the methods has it first.
+/// A fact of the system file, as the other defaults are: chosen for the system, with its step.
 std::string_view default_method() noexcept {
-  return "jacobi";
+  return "auto";
 }
 
 }  // namespace entrain

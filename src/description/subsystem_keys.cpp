@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "entrain/fact_codes.hpp"
@@ -18,19 +19,16 @@ class KeyChecker {
   void operator()(const SubsystemKey<T, Ability>& key) {
     const auto& written = subsystem_.*key.field;
     if (!written || !fits(key, written->value, written->where)) return;
-    const bool misplaced = (key.owner == KeyOwner::Fmu && subsystem_.fmu.empty() && has_source()) ||
-                           (key.owner == KeyOwner::Table && subsystem_.csv.empty() && has_source());
-    if (!misplaced) return;
-    add(written->where,
-        Fact{FactCode::KeyMisplaced,
-             {fmt::format("{}.{}", path_, key.name)},
-             {{"owner", key.owner == KeyOwner::Fmu ? "FMUs" : "csv tables"}}},
-        "leave it out");
+    if (key.owner == KeyOwner::All || !has_source(subsystem_)) return;
+    for (const auto& source : kSubsystemSources) {
+      if (source.owner != key.owner || !(subsystem_.*source.text).empty()) continue;
+      add(written->where,
+          Fact{FactCode::KeyMisplaced, {fmt::format("{}.{}", path_, key.name)}, {{"owner", source.kinds}}},
+          "leave it out");
+    }
   }
 
  private:
-  bool has_source() const { return !(subsystem_.model.empty() && subsystem_.fmu.empty() && subsystem_.csv.empty()); }
-
   void add(const SourcePosition& where, Fact fact, std::string remedy = {}) {
     problems_.push_back(problem_of(std::move(fact), std::move(remedy), where));
   }
@@ -80,6 +78,11 @@ std::string limits_text(const KeyLimits& limits, std::string_view unit) {
   if (std::isfinite(limits.max)) return fmt::format("between {} and {:.10g}{}", limits.min, limits.max, with_unit);
   if (!std::isfinite(limits.min)) return "";
   return fmt::format("{} {}{}", limits.above_min ? "greater than" : "at least", limits.min, with_unit);
+}
+
+bool has_source(const SubsystemDescription& subsystem) {
+  return std::any_of(kSubsystemSources.begin(), kSubsystemSources.end(),
+                     [&](const SubsystemSource& source) { return !(subsystem.*source.text).empty(); });
 }
 
 void check_subsystem_keys(const SubsystemDescription& subsystem, const std::string& path,

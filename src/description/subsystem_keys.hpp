@@ -45,6 +45,8 @@ constexpr SubsystemKey<T, Ability> subsystem_key(std::string_view name,
 /// Beyond, a macro step takes so long that a run cannot be interrupted, and the number is a mistake.
 inline constexpr double kMostSubsteps = 1'000'000;
 
+inline constexpr double kMostRestarts = 1000;
+
 inline constexpr KeyLimits kAnyValue{};
 inline constexpr KeyLimits kPositive{.min = 0.0, .above_min = true};
 inline constexpr KeyLimits kNotNegative{.min = 0.0};
@@ -100,6 +102,10 @@ inline constexpr std::tuple kSubsystemKeys{
                   "wall clock time that one call of the FMU may take"),
     subsystem_key("probe", &SubsystemDescription::probe, nullptr, KeyOwner::Fmu, "", kAnyValue,
                   "`false`: what the FMU claims is not tried before the run"),
+    subsystem_key("isolate", &SubsystemDescription::isolate, nullptr, KeyOwner::All, "", kAnyValue,
+                  "in a process of its own; a name: in one process with all others of this name (docs/workers.md)"),
+    subsystem_key("restart", &SubsystemDescription::restart, nullptr, KeyOwner::All, "", {0, kMostRestarts},
+                  "how often its process is started again when it ends; only with `isolate`"),
 };
 
 /// Calls visit(key) for each key of the list, in its order.
@@ -113,11 +119,26 @@ struct SubsystemSource {
   std::string_view name;
   std::string SubsystemDescription::*text;
   SourcePosition SubsystemDescription::*where;
+  KeyOwner owner;          ///< of the keys that are for this kind only; All = there are none
+  std::string_view kinds;  ///< for messages about those keys
+  bool is_file;            ///< the text is a path, relative to the system file
 };
+/// All of them: the reader, the writer, the checks and everything that treats the files of a system (absolute paths,
+/// `convert`, the identity of a checkpoint) go over this list.
 inline constexpr std::array<SubsystemSource, 3> kSubsystemSources{
-    {{"model", &SubsystemDescription::model, &SubsystemDescription::model_where},
-     {"fmu", &SubsystemDescription::fmu, &SubsystemDescription::fmu_where},
-     {"csv", &SubsystemDescription::csv, &SubsystemDescription::csv_where}}};
+    {{"model", &SubsystemDescription::model, &SubsystemDescription::model_where, KeyOwner::All, "models", false},
+     {"fmu", &SubsystemDescription::fmu, &SubsystemDescription::fmu_where, KeyOwner::Fmu, "FMUs", true},
+     {"csv", &SubsystemDescription::csv, &SubsystemDescription::csv_where, KeyOwner::Table, "csv tables", true}}};
+
+bool has_source(const SubsystemDescription& subsystem);
+
+/// Calls visit(path) for each file that the subsystem is made of.
+template <class Description, class Visitor>
+void for_each_source_file(Description& subsystem, Visitor&& visit) {
+  for (const auto& source : kSubsystemSources) {
+    if (source.is_file && !(subsystem.*source.text).empty()) visit(subsystem.*source.text);
+  }
+}
 
 /// "greater than 0 s", "at least 0", "between 0 and 3".
 std::string limits_text(const KeyLimits& limits, std::string_view unit);

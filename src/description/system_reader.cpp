@@ -7,6 +7,7 @@
 #include "base/suggest.hpp"
 #include "description/check_values.hpp"
 #include "description/renamed_keys.hpp"
+#include "description/run_keys.hpp"
 #include "description/subsystem_keys.hpp"
 #include "description/system_file.hpp"
 #include "description/toml_document.hpp"
@@ -29,6 +30,8 @@ template <>
 constexpr std::string_view kExpected<std::string> = "a string";
 template <>
 constexpr std::string_view kExpected<std::vector<double>> = "a list of numbers";
+template <>
+constexpr std::string_view kExpected<Isolation> = "true, false or a name";
 
 std::vector<std::string> texts(std::span<const std::string_view> words) {
   return {words.begin(), words.end()};
@@ -142,14 +145,12 @@ class SystemReader {
   }
 
   void read_run(const TomlTable& run) {
-    read_keys(run, "run",
-              {{"start", into(description_.start)},
-               {"stop", into(description_.stop)},
-               {"step", into(description_.step)},
-               {"method", into(description_.method)},
-               {"tolerance", into(description_.tolerance)},
-               {"tolerances", table(&SystemReader::read_tolerances)},
-               {"open", names_into(description_.open)}});
+    std::vector<Key> keys;
+    for_each_run_key([&](const auto& key) { keys.push_back({std::string(key.name), into(description_.*key.field)}); });
+    keys.push_back({"tolerances", table(&SystemReader::read_tolerances)});
+    keys.push_back({"exclude", names_into(description_.exclude)});
+    keys.push_back({"open", names_into(description_.open)});
+    read_keys(run, "run", keys);
   }
 
   void read_tolerances(const TomlTable& tolerances) {

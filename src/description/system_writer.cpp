@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/printable.hpp"
+#include "description/run_keys.hpp"
 #include "description/subsystem_keys.hpp"
 #include "description/system_file.hpp"
 #include "description/toml_text.hpp"
@@ -30,6 +31,10 @@ void add_if(Text& text, std::string_view key, const std::optional<Written<T>>& w
   if (written) add_entry(text, key, OptionValue(written->value));
 }
 
+void add_if(Text& text, std::string_view key, const std::optional<Written<Isolation>>& written) {
+  if (written) std::visit([&](const auto& value) { add_entry(text, key, OptionValue(value)); }, written->value);
+}
+
 template <Choice Enum>
 void add_if(Text& text, std::string_view key, const std::optional<Written<Enum>>& written) {
   if (written) add_entry(text, key, to_word(written->value));
@@ -50,6 +55,12 @@ template <class T>
 void add_run_value(Text& text, std::string_view key, const Written<T>& written, const std::string& file) {
   fmt::format_to(std::back_inserter(text), "{} = {}{}\n", key, description::toml_text(OptionValue(written.value)),
                  origin(written.where, file));
+}
+
+template <class T>
+void add_run_value(Text& text, std::string_view key, const std::optional<Written<T>>& written,
+                   const std::string& file) {
+  if (written) add_run_value(text, key, *written, file);
 }
 
 void add_subsystem(Text& text, const SubsystemDescription& subsystem, const std::string& file) {
@@ -141,11 +152,8 @@ std::string system_text(const SystemDescription& description) {
   Text text;
   fmt::format_to(std::back_inserter(text), "[run]\n");
   const std::string file = description.file.string();
-  add_run_value(text, "start", description.start, file);
-  if (description.stop) add_run_value(text, "stop", *description.stop, file);
-  if (description.step) add_run_value(text, "step", *description.step, file);
-  add_run_value(text, "method", description.method, file);
-  if (description.tolerance) add_run_value(text, "tolerance", *description.tolerance, file);
+  description::for_each_run_key([&](const auto& key) { add_run_value(text, key.name, description.*key.field, file); });
+  if (description.exclude) add_entry(text, "exclude", OptionValue(values_of(*description.exclude)));
   if (description.open) add_entry(text, "open", OptionValue(values_of(*description.open)));
   if (!description.tolerances.empty()) fmt::format_to(std::back_inserter(text), "\n[run.tolerances]\n");
   for (const auto& [output, written] : description.tolerances) add_entry(text, output, OptionValue(written.value));

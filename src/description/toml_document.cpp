@@ -189,6 +189,13 @@ std::optional<std::vector<std::string>> read_as(const TomlNode& node) {
   return list_of<std::string>(node);
 }
 
+template <>
+std::optional<Isolation> read_as(const TomlNode& node) {
+  if (const auto whether = exactly<bool>(node)) return *whether;
+  if (auto name = exactly<std::string>(node); name && !name->empty()) return std::move(*name);
+  return std::nullopt;
+}
+
 std::optional<Value> scalar(const TomlNode& node) {
   return any_scalar<Value>(node);
 }

@@ -35,8 +35,8 @@ struct TomlEntry {
 /// its line, and nothing is returned. Tables below a depth that no system file has are cut off.
 std::optional<TomlTable> parse_toml(std::string_view text, const std::string& file, std::vector<Problem>& problems);
 
-/// The node as a bool, std::int64_t, double (an integer will do), std::string, or a std::vector of the last two;
-/// nothing if it is something else.
+/// The node as a bool, std::int64_t, double (an integer will do), std::string, a std::vector of the last two, or an
+/// Isolation (a bool or a text that is not empty); nothing if it is something else.
 template <class T>
 std::optional<T> read_as(const TomlNode& node);
 template <>
@@ -51,6 +51,8 @@ template <>
 std::optional<std::vector<double>> read_as(const TomlNode& node);
 template <>
 std::optional<std::vector<std::string>> read_as(const TomlNode& node);
+template <>
+std::optional<Isolation> read_as(const TomlNode& node);
 
 /// A number, boolean or string; nothing for anything else.
 std::optional<Value> scalar(const TomlNode& node);

@@ -34,12 +34,15 @@ constexpr std::size_t kMostParts = 16;
 constexpr std::size_t kRowsPerPart = 4;
 // Ranges that differ by more are of different motions.
 constexpr double kRangesAgree = 2.0;
+// Of the mean square of the difference: beyond, where the steps lie decides the error, and not how long they are.
+constexpr double kPlaceDecides = 0.1;
 
 /// A time at which the run and the nearest other one communicate.
 struct ComparedRow {
   Time t = 0.0;
   Duration weight = 0.0;
-  double near = 0.0;    // difference of the two, in units of the range
+  double near = 0.0;    // difference of the two, in units of the range; the mean, where there are two of this step
+  double place = 0.0;   // half the difference of these two: jumps lie elsewhere in their steps
   double next = 0.0;    // the other difference of the three runs
   bool common = false;  // of all three
   std::size_t index = 0;
@@ -51,6 +54,7 @@ struct PartOfRun {
   double near = 0.0;
   double common = 0.0;  // of the nearest difference, at the times of all three runs
   double next = 0.0;
+  double place = 0.0;
   Duration duration = 0.0;
 };
 
@@ -84,6 +88,7 @@ class Judge {
     find_size(result);
     collect_rows();
     result.common_times = rows_.size();
+    result.shows_jumps = rows_beside_ > rows_.size() / 2;
     if (rows_.size() < 2) return result;
     match_events(result);
     const Time stop = rows_.back().t;
@@ -102,7 +107,7 @@ class Judge {
     error.bound = sums.bound;
     error.max_error = sums.largest;
     if (courses_ == 3 && sums.common > 0.0 && sums.next > 0.0) {
-      error.order = order_of({.near = 0.0, .common = sums.common, .next = sums.next, .duration = 1.0});
+      error.order = order_of({.near = 0.0, .common = sums.common, .next = sums.next, .place = 0.0, .duration = 1.0});
     }
     result.wants_smaller_step = !finer_ && (leaves_doubt(sums) || leaves_doubt(whole));
     result.converges = !(sums.error > kTiny && sums.diverging > kMost * sums.error * sums.error);
@@ -120,8 +125,9 @@ class Judge {
   /// Three runs are compared, or two. A smaller step than that of the run says more than a larger one.
   void choose_courses() {
     const auto find = [&](double factor) {
-      const auto found = std::find_if(output_.courses.begin(), output_.courses.end(),
-                                      [&](const ComparedCourse& course) { return course.factor == factor; });
+      const auto found =
+          std::find_if(output_.courses.begin(), output_.courses.end(),
+                       [&](const ComparedCourse& course) { return course.factor == factor && !course.shifted; });
       return found == output_.courses.end() ? nullptr : &*found;
     };
     given_ = find(1.0);
@@ -137,6 +143,11 @@ class Judge {
       next_ = find(0.25);
       next_from_ = near_;
       next_is_finer_ = true;
+    }
+    if (!finer_) {
+      const auto found = std::find_if(output_.courses.begin(), output_.courses.end(),
+                                      [](const ComparedCourse& course) { return course.shifted; });
+      if (found != output_.courses.end()) shifted_ = &*found;
     }
     courses_ = 1 + (near_ != nullptr ? 1 : 0) + (near_ != nullptr && next_ != nullptr ? 1 : 0);
   }
@@ -160,12 +171,18 @@ class Judge {
 
   void collect_rows() {
     if (near_ == nullptr) return;
+    const auto shifted = shifted_differences();
     for (std::size_t k = 0; k < output_.times.size(); ++k) {
       ComparedRow row{.t = output_.times[k], .near = (given_->values[k] - near_->values[k]) / size_, .index = k};
       if (!std::isfinite(row.near)) continue;
       if (courses_ == 3) row.next = (next_from_->values[k] - next_->values[k]) / size_;
       row.common = courses_ < 3 || std::isfinite(row.next);
       if (!row.common) row.next = 0.0;
+      if (const auto beside = difference_beside(shifted, k)) {
+        row.place = 0.5 * (row.near - *beside);
+        row.near = 0.5 * (row.near + *beside);
+        ++rows_beside_;
+      }
       rows_.push_back(row);
     }
     for (std::size_t k = 0; k < rows_.size(); ++k) {
@@ -173,6 +190,40 @@ class Judge {
       const Time right = k + 1 == rows_.size() ? rows_[k].t : rows_[k + 1].t;
       rows_[k].weight = 0.5 * (right - left);
     }
+  }
+
+  /// The differences from the shifted companion; NaN where it did not communicate, or is on the other side of a jump.
+  std::vector<double> shifted_differences() const {
+    if (shifted_ == nullptr) return {};
+    std::vector<double> differences(output_.times.size(), std::numeric_limits<double>::quiet_NaN());
+    std::vector<std::size_t> places;
+    std::vector<double> own;
+    std::vector<double> other;
+    for (std::size_t k = 0; k < differences.size(); ++k) {
+      if (!std::isfinite(given_->values[k] - shifted_->values[k])) continue;
+      places.push_back(k);
+      own.push_back(given_->values[k]);
+      other.push_back(shifted_->values[k]);
+      differences[k] = (own.back() - other.back()) / size_;
+    }
+    for (const auto& pair : match_jumps(own, other, size_).pairs) {
+      for (std::size_t i = pair.first; i < pair.last; ++i) {
+        differences[places[i]] = std::numeric_limits<double>::quiet_NaN();
+      }
+    }
+    return differences;
+  }
+
+  /// The mean of those one time before and one behind.
+  static std::optional<double> difference_beside(const std::vector<double>& differences, std::size_t k) {
+    double sum = 0.0;
+    double count = 0.0;
+    for (std::size_t beside = k == 0 ? 0 : k - 1; beside <= k + 1 && beside < differences.size(); ++beside) {
+      if (!std::isfinite(differences[beside])) continue;
+      sum += differences[beside];
+      count += 1.0;
+    }
+    return count > 0.0 ? std::optional(sum / count) : std::nullopt;
   }
 
   static std::vector<double> values_of(const ComparedCourse& course, const std::vector<ComparedRow*>& rows) {
@@ -232,6 +283,9 @@ class Judge {
   Meaning meaning_of(const PartOfRun& part) const {
     const double least = rounding_ * rounding_;
     if (part.near <= least) return {1.0, kSafety};
+    // A jump lies anywhere in a step, and half a step late in the mean. So does it in the mean of the two companions
+    // with twice the step, of which one is late by as much as the run.
+    if (part.place > kPlaceDecides * part.near) return {1.0, kSafety};
     const double formal = output_.formal_order;
     const bool large = part.near > kLargeDifference * kLargeDifference;
     if (courses_ < 3) {
@@ -263,7 +317,8 @@ class Judge {
     };
     for (auto row = rows_.begin(); row != behind; ++row) {
       PartOfRun& part = parts[part_of(*row)];
-      part.near += row->weight * row->near * row->near;
+      part.near += row->weight * std::max(row->near * row->near, row->place * row->place);
+      part.place += row->weight * row->place * row->place;
       if (row->common) part.common += row->weight * row->near * row->near;
       part.next += row->weight * row->next * row->next;
       part.duration += row->weight;
@@ -277,7 +332,8 @@ class Judge {
     }
     for (auto row = rows_.begin(); row != behind; ++row) {
       if (row->at_jump) continue;
-      sums.largest = std::max(sums.largest, meanings[part_of(*row)].multiple * std::abs(row->near));
+      const double difference = std::max(std::abs(row->near), std::abs(row->place));
+      sums.largest = std::max(sums.largest, meanings[part_of(*row)].multiple * difference);
     }
     const double share = duration > 0.0 ? 1.0 / duration : 0.0;
     sums.error = std::sqrt(share * sums.error);
@@ -289,7 +345,10 @@ class Judge {
   void add_part(PartOfRun part, Sums& sums, std::vector<Meaning>& meanings) const {
     sums.common += part.common;
     sums.next += part.next;
-    if (part.duration > 0.0) part.near /= part.duration;
+    if (part.duration > 0.0) {
+      part.near /= part.duration;
+      part.place /= part.duration;
+    }
     const Meaning& meaning = meanings.emplace_back(meaning_of(part));
     const double square = part.near * meaning.multiple * meaning.multiple * part.duration;
     sums.error += square;
@@ -343,6 +402,7 @@ class Judge {
   const ComparedOutput& output_;
   const ComparedCourse* given_ = nullptr;
   const ComparedCourse* near_ = nullptr;
+  const ComparedCourse* shifted_ = nullptr;  // beside the nearest one, with twice the step as well
   const ComparedCourse* next_ = nullptr;
   const ComparedCourse* next_from_ = nullptr;
   int courses_ = 1;
@@ -351,6 +411,7 @@ class Judge {
   double size_ = 1.0;
   double rounding_ = kRounding;
   std::vector<ComparedRow> rows_;
+  std::size_t rows_beside_ = 0;  // with a difference from the shifted companion
 };
 
 }  // namespace

@@ -11,6 +11,7 @@ namespace entrain::estimate {
 /// One output of one of the runs that are compared.
 struct ComparedCourse {
   double factor = 1.0;         ///< its step, in units of the step of the run that is judged
+  bool shifted = false;        ///< its first step is that of the run: it communicates where the one beside it does not
   std::vector<double> values;  ///< at the times of that run; NaN where it did not communicate
   base::SignalRange range;     ///< over all its times
 };
@@ -33,6 +34,7 @@ struct CompanionJudgement {
   Duration event_time_error = 0.0;  ///< largest distance of matched jumps, as the common times show it
   double nearest_factor = 1.0;      ///< of the companion that decides
   double range_ratio = 1.0;         ///< of the run and that companion
+  bool shows_jumps = false;         ///< a shifted companion was there
 };
 
 /// The error of one output, by runs with other steps (docs/theory/error_estimate.md).

@@ -30,7 +30,7 @@ constexpr std::size_t kMostBetween = 10'000;
 
 bool provides_equations(CoupledSystem& system, SubsystemId s) {
   const Facets facets = system.facets(s);
-  if (facets.linearizer == nullptr || facets.split != nullptr) return false;
+  if (facets.linearizer == nullptr) return false;
   if (facets.equations != nullptr && facets.equations->reads_input_derivatives()) return false;
   if (system.states_of(s).count > 0) return facets.states != nullptr && system.capabilities(s).state_derivatives;
   if (facets.equations != nullptr) return true;

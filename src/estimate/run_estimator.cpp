@@ -4,12 +4,14 @@
 #include <cmath>
 #include <list>
 
+#include "base/grid.hpp"
 #include "entrain/fact_codes.hpp"
 #include "estimate/companion_error.hpp"
 #include "estimate/output_samples.hpp"
 #include "estimate/propagated_error.hpp"
 #include "estimate/replay.hpp"
 #include "methods/registry.hpp"
+#include "methods/requirements.hpp"
 #include "session/session.hpp"
 
 namespace entrain::estimate {
@@ -43,7 +45,8 @@ bool sets(const std::optional<Written<bool>>& key) {
 
 struct RunEstimator::Impl {
   struct Companion {
-    double factor = 1.0;  ///< its step, in units of that of the run
+    double factor = 1.0;   ///< its step, in units of that of the run
+    bool shifted = false;  ///< its first step is that of the run
     OutputSamples samples;
   };
 
@@ -70,8 +73,7 @@ struct RunEstimator::Impl {
     if (written != description.method_options.end()) {
       read_options(*method, written->second, written->first, known_already);
     }
-    const auto needs = method->requirements();
-    return needs.free_step || !needs.common_grid || !method->step_tolerances().empty();
+    return method::chooses_steps(*method);
   }
 
   void watch(session::Session& run);
@@ -83,10 +85,12 @@ struct RunEstimator::Impl {
   double formal_order(const RunSummary& summary) const;
   static bool ends_steps_at_jumps(const RunSummary& summary);
   std::vector<std::vector<Time>> replayed_steps(double factor) const;
-  bool run_companion(double factor, const RunSummary& summary);
+  std::vector<Time> shifted_steps(const RunSummary& summary) const;
+  bool run_companion(double factor, const RunSummary& summary, bool shifted = false);
   bool judge_outputs(const RunSummary& summary);
   void note_judgement(const CompanionJudgement& judgement, const std::string& name);
   void report(double share_of_run, double factor);
+  bool jumps_inside_steps() const;
   bool compare(const RunSummary& summary);
 
   SystemDescription description;
@@ -236,16 +240,33 @@ std::vector<std::vector<Time>> RunEstimator::Impl::replayed_steps(double factor)
   return lists;
 }
 
+/// The first step as it was, then two in one: a jump in the first half of a step with factor 2 lies in a second half
+/// here.
+std::vector<Time> RunEstimator::Impl::shifted_steps(const RunSummary& summary) const {
+  std::vector<Time> times = samples.groups().front().accepted;
+  if (!chooses_steps) {
+    const base::Grid grid(summary.start, summary.stop, summary.step);
+    for (std::uint64_t k = 0; k <= grid.steps(); ++k) times.push_back(grid.time(k));
+  }
+  auto shifted = merged_steps(std::span(times).subspan(1), 2);
+  shifted.insert(shifted.begin(), times.front());
+  return shifted;
+}
+
 /// True when it is there to be compared.
-bool RunEstimator::Impl::run_companion(double factor, const RunSummary& summary) {
+bool RunEstimator::Impl::run_companion(double factor, const RunSummary& summary, bool shifted) {
   if (interrupted) return false;
   auto changed = description;
-  if (!chooses_steps) changed.step = {factor * summary.step, {}};
+  if (!chooses_steps && !shifted) changed.step = {factor * summary.step, {}};
   try {
-    auto& companion = companions.emplace_back(Companion{factor, OutputSamples(&samples)});
+    auto& companion = companions.emplace_back(Companion{factor, shifted, OutputSamples(&samples)});
     ProgressOf progress([&](double share) { report(share, factor); });
     session::Session session(changed, options, extensions);
-    if (chooses_steps) session.prescribe(replayed_steps(factor));
+    if (shifted) {
+      session.prescribe({shifted_steps(summary)});
+    } else if (chooses_steps) {
+      session.prescribe(replayed_steps(factor));
+    }
     session.observe(companion.samples);
     session.observe(progress);
     const auto& end = session.run();
@@ -285,7 +306,7 @@ void RunEstimator::Impl::note_judgement(const CompanionJudgement& judgement, con
                           {name},
                           {{"count", judgement.unmatched_jumps}, {"factor", judgement.nearest_factor}}});
   }
-  if (judgement.jumps > 0 && !lands_on_jumps) {
+  if (judgement.jumps > 0 && !lands_on_jumps && !judgement.shows_jumps) {
     of_outputs.push_back({FactCode::EstimateJumps, {name}, {{"count", judgement.jumps}}});
   }
   if (judgement.event_time_error > 0.0) {
@@ -307,12 +328,12 @@ bool RunEstimator::Impl::judge_outputs(const RunSummary& summary) {
   for (std::size_t i = 0; i < samples.outputs().size(); ++i) {
     const auto& output = samples.outputs()[i];
     ComparedOutput compared{.times = samples.groups()[output.group].times,
-                            .courses = {{1.0, samples.course(output), output.range}},
+                            .courses = {{1.0, false, samples.course(output), output.range}},
                             .formal_order = formal_order(summary),
                             .least_range = sizes.least(output.unit)};
     for (const auto& companion : companions) {
       const auto& other = companion.samples.outputs()[i];
-      compared.courses.push_back({companion.factor, companion.samples.course(other), other.range});
+      compared.courses.push_back({companion.factor, companion.shifted, companion.samples.course(other), other.range});
     }
     const auto judgement = judge_by_companions(compared);
     note_judgement(judgement, output.name);
@@ -328,6 +349,11 @@ bool RunEstimator::Impl::judge_outputs(const RunSummary& summary) {
   return wants_smaller_step;
 }
 
+bool RunEstimator::Impl::jumps_inside_steps() const {
+  return std::any_of(of_outputs.begin(), of_outputs.end(),
+                     [](const Fact& fact) { return fact.code == FactCode::EstimateJumps; });
+}
+
 /// True when there was something to compare.
 bool RunEstimator::Impl::compare(const RunSummary& summary) {
   work = 0.75;
@@ -336,7 +362,12 @@ bool RunEstimator::Impl::compare(const RunSummary& summary) {
   const bool twice = !only_divided && run_companion(2.0, summary);
   const bool four_times = twice && run_companion(4.0, summary);
   if (interrupted) return false;
-  const bool wants_smaller_step = four_times ? judge_outputs(summary) : true;
+  bool wants_smaller_step = four_times ? judge_outputs(summary) : true;
+  if (four_times && jumps_inside_steps() && run_companion(2.0, summary, true)) {
+    wants_smaller_step = judge_outputs(summary);
+  }
+  if (interrupted) return false;
+  wants_smaller_step = wants_smaller_step && (estimate.refines || !four_times);
   if (!wants_smaller_step) return true;
   work += twice ? 2.0 : 6.0;
   const bool half = run_companion(0.5, summary);

@@ -208,7 +208,7 @@ class Learner {
 /// requests that.
 SystemDescription prepared_for_learning(SystemDescription description, std::vector<Fact>& notes) {
   const auto& learnable = learnable_method();
-  if (description.method.value != learnable) {
+  if (description.method.value != learnable && description.method.value != default_method()) {
     notes.push_back({FactCode::LearnedWithOther, {learnable, description.method.value}});
   }
   description.method.value = learnable;

@@ -30,11 +30,11 @@ class Matching {
     const Requirements needs = method_.requirements();
     if (needs.equations && !can.equations) {
       add(s, Fact{FactCode::NeedsEquations, {graph_.name(s)}, {{"method", method_.name()}}},
-          fmt::format("use a coupling method such as {}", default_method()));
+          fmt::format("use a coupling method such as {}", any_step()));
     }
     if (needs.trials && coupling::natural_trial_kind(can) == coupling::TrialKind::None) {
       add(s, Fact{FactCode::NeedsTrials, {graph_.name(s)}, {{"method", method_.name()}}},
-          fmt::format("use a method without iterations, such as {}", default_method()));
+          fmt::format("use a method without iterations, such as {}", any_step()));
     }
     if (needs.free_step && can.imposed_step) {
       add(s,
@@ -149,6 +149,11 @@ std::vector<UnmetRequirement> unmet_requirements(const Method& method, const Gra
   for (std::size_t s = 0; s < capabilities.size(); ++s) matching.check(SubsystemId{s}, *capabilities[s]);
   matching.check_loop_members(capabilities);
   return matching.take();
+}
+
+bool chooses_steps(const Method& method) {
+  const auto needs = method.requirements();
+  return needs.free_step || !needs.common_grid || !method.step_tolerances().empty();
 }
 
 }  // namespace entrain::method

@@ -19,4 +19,7 @@ std::vector<UnmetRequirement> unmet_requirements(const Method& method, const Gra
                                                  const std::vector<const Capabilities*>& capabilities,
                                                  const RunSettings& settings);
 
+/// Its steps are no fixed grid: it chooses the macro step, or each subsystem has steps of its own.
+bool chooses_steps(const Method& method);
+
 }  // namespace entrain::method

@@ -1,12 +1,18 @@
 #include "read/results_readers.hpp"
 
-#include <algorithm>
+#include <unistd.h>
 
+#include <algorithm>
+#include <optional>
+
+#include "base/private_folder.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 #include "entrain/system_description.hpp"
 #include "read/csv_reader.hpp"
+#include "record/journal.hpp"
 #include "record/results_file.hpp"
+#include "record/run_folder.hpp"
 
 namespace entrain::reading {
 namespace {
@@ -25,6 +31,19 @@ Results from_csv(CsvResults table) {
     add_where_known(results, known_on_axis, table.times, std::move(table.known[i]), std::move(column));
   }
   return results;
+}
+
+/// Of a run that was killed, or is under way: its file is made of the journal, for good unless a run writes it.
+Results read_journaled(const fs::path& file) {
+  const auto journal = recording::journal_of(file);
+  const bool for_good = !recording::RunFolderLock::is_held(file.parent_path()) &&
+                        ::access(fs::absolute(file).parent_path().c_str(), W_OK) == 0;
+  std::optional<base::PrivateFolder> scratch;
+  const auto made = for_good ? file : scratch.emplace().content() / file.filename();
+  recording::make_file_of(journal, made);
+  std::error_code ignored;  // what is left is made into the same file again
+  if (for_good) fs::remove(journal, ignored);
+  return read_results_file(made);
 }
 
 }  // namespace
@@ -71,6 +90,7 @@ std::size_t Results::samples() const {
 namespace entrain::reading {
 
 Results read_results_file(const fs::path& file) {
+  if (!fs::exists(file) && fs::exists(recording::journal_of(file))) return read_journaled(file);
   const auto extension = file.extension();
   if (extension == ".h5" || extension == ".hdf5") return read_hdf5(file);
   if (extension == ".mat") return read_mat(file);
@@ -81,10 +101,14 @@ Results read_results_file(const fs::path& file) {
 
 fs::path find_results(const fs::path& folder) {
   fs::path newest;  // a folder that was run into twice may hold two formats
-  for (const auto format : {kCsvFormat, kHdf5Format, kMatFormat}) {
+  fs::file_time_type newest_time = fs::file_time_type::min();
+  for (const auto format : kRecordFormats) {
     const auto file = folder / recording::results_file_name(format);
-    if (!fs::is_regular_file(file)) continue;
-    if (newest.empty() || fs::last_write_time(file) > fs::last_write_time(newest)) newest = file;
+    const auto written = fs::is_regular_file(file) ? file : recording::journal_of(file);
+    if (!fs::is_regular_file(written)) continue;
+    const auto when = fs::last_write_time(written);
+    if (newest.empty() || when > newest_time) newest = file;
+    newest_time = std::max(newest_time, when);
   }
   if (!newest.empty()) return newest;
   throw Error(ErrorCode::FileFailed, {FactCode::NoResults, {folder.string()}},

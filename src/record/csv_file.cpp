@@ -89,13 +89,13 @@ class CsvFile : public ResultsFile {
     if (!continued_) return;
     const KeptRows kept = rows_until(path_, last.value_or(-std::numeric_limits<Time>::infinity()));
     if (kept.last != last) refuse(FactCode::ResultsRowMissing, {{"time", *last, "s"}});
-    file_.emplace(path_, kept.bytes);
+    file_.emplace(path_, kept.bytes, kept.last);
   }
 
-  void write(const RowBlock& block) override {
+  void write(const RowBlock& block, RowRange rows) override {
     const std::size_t row_bytes = kCellBytes * (block.columns() + 1);
     decimals_.resize(block.columns());
-    for (std::size_t row = 0; row < block.rows(); ++row) {
+    for (std::size_t row = rows.first; row < rows.end; ++row) {
       const double* values = block.values(row);
       for (std::size_t column = 0; column < decimals_.size(); ++column) {
         decimals_[column] = shortest_decimal(values[column]);
@@ -113,13 +113,17 @@ class CsvFile : public ResultsFile {
         }
       }
       *to++ = '\n';
-      file_->end_row(to);
+      file_->end_row(to, block.time(row));
     }
   }
 
   void flush() override {
     if (file_) file_->flush();
   }
+  void sync() override {
+    if (file_) file_->sync();
+  }
+  std::optional<Time> last_time() const override { return file_ ? file_->last_time() : std::nullopt; }
 
  private:
   [[noreturn]] void refuse(FactCode code, std::vector<FactValue> values = {}) const {

@@ -2,8 +2,7 @@
 // description, in its own type. All are one-dimensional and grow.
 //
 // Numbers are collected column by column and written as whole chunks, past HDF5's own cache, which would copy them once
-// more. The metadata of HDF5 are written by a flush only: a run that is killed in between leaves the file as it was at
-// the last flush.
+// more.
 
 #include <algorithm>
 #include <array>
@@ -52,8 +51,7 @@ class Hdf5File : public ResultsFile {
     errno = 0;
     const Hdf5Object in_order(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
     H5Pset_link_creation_order(in_order.id(), kInOrder);
-    const auto access = written_by_flush_only();
-    file_ = {H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, in_order.id(), access.id()), H5Fclose};
+    file_ = {H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, in_order.id(), H5P_DEFAULT), H5Fclose};
     if (!file_.valid()) throw refused("create");
   }
 
@@ -92,20 +90,17 @@ class Hdf5File : public ResultsFile {
     to_disk();
   }
 
-  void write(const RowBlock& block) override {
+  void write(const RowBlock& block, RowRange rows) override {
     silence_hdf5();
-    for (std::size_t g = 0; g < groups_.size(); ++g) collect(block, g);
+    for (std::size_t g = 0; g < groups_.size(); ++g) collect(block, rows, g);
   }
 
-  /// First the numbers, then how many there are: whatever ends the program, what is counted is there.
   void flush() override {
     silence_hdf5();
     for (auto& group : groups_) {
-      if (group.rows == 0) extend(group);  // HDF5 takes no chunk of what is empty
+      extend(group);  // first: HDF5 takes no chunk of what is empty
       write_chunks(group);
     }
-    to_disk();
-    for (auto& group : groups_) extend(group);
     to_disk();
   }
 
@@ -128,20 +123,6 @@ class Hdf5File : public ResultsFile {
     hsize_t count = 0;              // of the rows collected for the next one
     std::vector<double> collected;  // a chunk of each column, the times last
   };
-
-  /// What lies where is kept in memory until a flush.
-  static Hdf5Object written_by_flush_only() {
-    Hdf5Object access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-    H5AC_cache_config_t config{};
-    config.version = H5AC__CURR_CACHE_CONFIG_VERSION;
-    H5Pget_mdc_config(access.id(), &config);
-    config.evictions_enabled = false;
-    config.incr_mode = H5C_incr__off;
-    config.flash_incr_mode = H5C_flash_incr__off;
-    config.decr_mode = H5C_decr__off;
-    H5Pset_mdc_config(access.id(), &config);
-    return access;
-  }
 
   void to_disk() const { require(H5Fflush(file_.id(), H5F_SCOPE_LOCAL) >= 0); }
 
@@ -183,11 +164,11 @@ class Hdf5File : public ResultsFile {
   }
 
   /// Only the rows in which the subsystem communicated: each has its own time axis.
-  void collect(const RowBlock& block, std::size_t g) {
+  void collect(const RowBlock& block, RowRange range, std::size_t g) {
     auto& group = groups_[g];
-    rows_.resize(block.rows());
+    rows_.resize(range.count());
     std::size_t known = 0;
-    for (std::size_t row = 0; row < block.rows(); ++row) {
+    for (std::size_t row = range.first; row < range.end; ++row) {
       rows_[known] = row;
       known += block.known(row, g) ? 1 : 0;
     }
@@ -238,7 +219,6 @@ class Hdf5File : public ResultsFile {
     write_chunk(group.time);
   }
 
-  /// The times last: a reader of a killed run never finds a time without its values.
   void extend(Group& group) const {
     const hsize_t size = group.rows + group.count;
     errno = 0;

@@ -26,7 +26,7 @@ std::string log_line(const LogMessage& message) {
 
 namespace entrain::recording {
 
-LogFile::LogFile(std::filesystem::path path, bool append) : path_(std::move(path)), append_(append) {
+LogFile::LogFile(std::filesystem::path path, bool append) : path_(std::move(path)) {
   std::error_code ignored;  // there was none
   if (!append) std::filesystem::remove(path_, ignored);
 }
@@ -38,8 +38,7 @@ LogFile::~LogFile() {
 void LogFile::add(const LogMessage& message) {
   const std::lock_guard lock(mutex_);
   if (closed_) return;
-  const int existing = append_ ? O_APPEND : O_TRUNC;
-  if (descriptor_ < 0) descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | existing | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   std::string line = log_line(message);
   bytes_ += line.size();
   const bool too_long = bytes_ > kMostBytes;

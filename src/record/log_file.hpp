@@ -24,7 +24,6 @@ class LogFile {
 
  private:
   std::filesystem::path path_;
-  bool append_;
   std::mutex mutex_;
   int descriptor_ = -1;
   bool closed_ = false;  ///< nothing more can or may be written

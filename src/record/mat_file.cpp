@@ -1,7 +1,6 @@
 // MAT version 4 in the layout of Dymola and OpenModelica ("binTrans"): matrices Aclass, name, description, dataInfo,
 // data_1 (what never changes) and data_2 (one column per time). The format has no way to append, but data_2 comes last:
-// rows are added behind it and its number of columns in the header is updated at once, so the file can be read at any
-// time.
+// rows are added behind it, and a flush writes their number into the header.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -70,64 +69,38 @@ class MatFile : public ResultsFile {
   MatFile& operator=(const MatFile&) = delete;
 
   void write_header(const RecordedLayout& layout) override {
-    for (const auto& column : layout.columns) {
-      groups_.push_back(column.group);
-      names_.push_back(column.name);
-      discrete_.push_back(column.discrete);
-    }
+    for (const auto& column : layout.columns) groups_.push_back(column.group);
     std::string text = tables(layout);
     columns_at_ = static_cast<off_t>(text.size() + offsetof(mat::Header, columns));
     append_header(text, mat::Type::Double, layout.columns.size() + 1, 0, "data_2");
     append(text);
   }
 
-  void write(const RowBlock& block) override {
+  void write(const RowBlock& block, RowRange rows) override {
     const std::size_t height = groups_.size() + 1;
-    buffer_.resize(height * block.rows());
+    buffer_.resize(height * rows.count());
     double* to = buffer_.data();
-    for (std::size_t row = 0; row < block.rows(); ++row) {
+    for (std::size_t row = rows.first; row < rows.end; ++row) {
       *to++ = block.time(row);
       for (std::size_t column = 0; column < groups_.size(); ++column) {
         const bool known = block.known(row, groups_[column]);
         *to++ = known ? block.value(row, column) : mat::unknown();
-        if (known && discrete_[column]) require_exact(block, row, column);
       }
     }
-    if (rows_ + block.rows() > std::size_t{std::numeric_limits<std::int32_t>::max()})
+    if (rows_ + rows.count() > std::size_t{std::numeric_limits<std::int32_t>::max()})
       throw base::file_error("write", path_, EFBIG);
     append({reinterpret_cast<const char*>(buffer_.data()), buffer_.size() * sizeof(double)});
-    rows_ += block.rows();
-    write_count();
+    rows_ += rows.count();
   }
 
-  void flush() override { write_count(); }
-
- private:
-  void write_count() const {
+  void flush() override {
     const auto columns = static_cast<std::int32_t>(rows_);
     if (::pwrite(descriptor_, &columns, sizeof columns, columns_at_) != sizeof columns) {
       throw base::file_error("write", path_, errno);
     }
   }
 
-  /// The format has doubles only. An integer that it would round ends the run: the file must not contain wrong values.
-  void require_exact(const RowBlock& block, std::size_t row, std::size_t column) const {
-    const Value& value = block.discrete(row, *discrete_[column]);
-    const auto* integer = std::get_if<std::int64_t>(&value);
-    const auto* natural = std::get_if<std::uint64_t>(&value);
-    const bool fits = integer != nullptr ? -kLargestExact <= *integer && *integer <= kLargestExact
-                                         : natural == nullptr || *natural <= std::uint64_t{kLargestExact};
-    if (fits) return;
-    throw Error(ErrorCode::FileFailed,
-                {FactCode::IntegerTooLarge,
-                 {path_.string(), names_[column]},
-                 {{"value", value_text(value)}, {"time", block.time(row), "s"}}},
-                {.subsystem = {},
-                 .variable = {},
-                 .time = {},
-                 .remedy = "Use format = \"hdf5\" or \"csv\" in [record], or leave it out of the recorded variables"});
-  }
-
+ private:
   static std::string tables(const RecordedLayout& layout) {
     std::vector<std::string> names{"time"};
     std::vector<std::string> descriptions{"Time in [s]"};
@@ -174,13 +147,38 @@ class MatFile : public ResultsFile {
   off_t columns_at_ = 0;  // where the header of data_2 has its number of columns
   off_t complete_bytes_ = 0;
   std::size_t rows_ = 0;
-  std::vector<std::size_t> groups_;                   // of each column
-  std::vector<std::string> names_;                    // of each column
-  std::vector<std::optional<std::size_t>> discrete_;  // of each column that is no real number
+  std::vector<std::size_t> groups_;  // of each column
   std::vector<double> buffer_;
 };
 
+bool is_exact_as_double(const Value& value) {
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  const auto* natural = std::get_if<std::uint64_t>(&value);
+  return integer != nullptr ? -kLargestExact <= *integer && *integer <= kLargestExact
+                            : natural == nullptr || *natural <= std::uint64_t{kLargestExact};
+}
+
 }  // namespace
+
+void require_exact_in_mat(const std::filesystem::path& file, const RecordedLayout& layout, const RowBlock& block,
+                          RowRange rows) {
+  for (const auto& column : layout.columns) {
+    if (!column.discrete) continue;
+    for (std::size_t row = rows.first; row < rows.end; ++row) {
+      const Value& value = block.discrete(row, *column.discrete);
+      if (!block.known(row, column.group) || is_exact_as_double(value)) continue;
+      throw Error(
+          ErrorCode::FileFailed,
+          {FactCode::IntegerTooLarge,
+           {file.string(), column.name},
+           {{"value", value_text(value)}, {"time", block.time(row), "s"}}},
+          {.subsystem = {},
+           .variable = {},
+           .time = {},
+           .remedy = "Use format = \"hdf5\" or \"csv\" in [record], or leave it out of the recorded variables"});
+    }
+  }
+}
 
 std::unique_ptr<ResultsFile> mat_file(const std::filesystem::path& file) {
   return std::make_unique<MatFile>(file);

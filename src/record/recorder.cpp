@@ -1,5 +1,3 @@
-#include <time.h>
-
 #include <algorithm>
 
 #include "base/bytes.hpp"
@@ -15,15 +13,6 @@
 namespace entrain {
 namespace {
 
-constexpr std::int64_t kLongestWait = 1'000'000'000;  // ns
-
-// The coarse clock (some ms) costs a fifth of the exact one, and is read once per row.
-std::int64_t coarse_now() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
-
 /// Its own signals come before those of methods and bonds, which may have another prefix.
 std::string subsystem_name(std::span<const Signal> signals, std::size_t subsystem) {
   const auto own =
@@ -36,6 +25,9 @@ std::string subsystem_name(std::span<const Signal> signals, std::size_t subsyste
 struct Recorder::Impl {
   Impl(std::unique_ptr<recording::ResultsFile> file, RecordDescription record)
       : record_(std::move(record)), file_(std::move(file)) {}
+  ~Impl();
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
   void begin(std::span<const Signal> signals, const RunSummary& summary);
   void communicated(const Sample& sample);
@@ -43,6 +35,7 @@ struct Recorder::Impl {
   std::vector<std::byte> memory() const;
   void resume(const Sample& sample, std::span<const std::byte> memory);
   recording::RecordedLayout layout_of(std::span<const Signal> signals, const RunSummary& summary);
+  void complete();
   recording::RowBlock::Row add_row(Time t);
   void add_grid_row();
   std::vector<Value> chosen_discrete(const Sample& sample) const;
@@ -57,10 +50,10 @@ struct Recorder::Impl {
   recording::HeldValues held_;                 ///< of them, with an interval only
   std::vector<std::size_t> group_subsystems_;  ///< subsystem of each group
   std::vector<std::size_t> group_columns_;     ///< one column of each group
-  std::unique_ptr<recording::UniformRows> grid_;  ///< with an interval only
-  std::unique_ptr<recording::BackgroundWriter> writer_;
-  std::int64_t handed_over_at_ = 0;  ///< coarse monotonic clock, ns
-  base::Bytes before_end_;           ///< what was to be remembered before incomplete rows were written at the end
+  std::unique_ptr<recording::UniformRows> grid_;         ///< with an interval only
+  std::unique_ptr<recording::BackgroundWriter> writer_;  ///< from the first row to the end
+  bool begun_ = false;                                   ///< the file has its header, and is not complete yet
+  base::Bytes before_end_;  ///< what was to be remembered before incomplete rows were written at the end
 };
 
 namespace {
@@ -108,16 +101,15 @@ void Recorder::Impl::begin(std::span<const Signal> signals, const RunSummary& su
     needs_.slopes = true;
   }
   file_->write_header(layout_of(signals, summary));
-  writer_ =
-      std::make_unique<recording::BackgroundWriter>(*file_, chosen_.size(), group_subsystems_.size(), discrete_.size());
-  handed_over_at_ = coarse_now();
+  begun_ = true;
 }
 
+/// To be published when it is filled. The threads begin with the first row: until then a run may be resumed, which
+/// changes the file.
 recording::RowBlock::Row Recorder::Impl::add_row(Time t) {
-  const auto now = coarse_now();
-  if (writer_->block().full() || now - handed_over_at_ >= kLongestWait) {
-    writer_->hand_over();
-    handed_over_at_ = now;
+  if (!writer_) {
+    writer_ = std::make_unique<recording::BackgroundWriter>(*file_, chosen_.size(), group_subsystems_.size(),
+                                                            discrete_.size());
   }
   return writer_->block().add(t);
 }
@@ -137,6 +129,7 @@ void Recorder::Impl::communicated(const Sample& sample) {
     row.known[g] = sample.communicated.empty() ? 1 : sample.communicated[group_subsystems_[g]];
   }
   if (!discrete_.empty()) write_discrete(chosen_discrete(sample), row);
+  writer_->publish();
 }
 
 std::vector<Value> Recorder::Impl::chosen_discrete(const Sample& sample) const {
@@ -158,6 +151,7 @@ void Recorder::Impl::add_grid_row() {
   std::copy(from.values.begin(), from.values.end(), row.values);
   for (std::size_t g = 0; g < group_columns_.size(); ++g) row.known[g] = from.known[group_columns_[g]];
   if (!discrete_.empty()) write_discrete(held_.at(from.t), row);
+  writer_->publish();
 }
 
 std::vector<std::byte> Recorder::Impl::memory() const {
@@ -179,10 +173,25 @@ void Recorder::Impl::resume(const Sample& sample, std::span<const std::byte> mem
 }
 
 void Recorder::Impl::end() {
-  if (!writer_) return;  // it failed before it began
+  if (!begun_) return;  // it failed before it began, or has ended
   if (grid_) before_end_ = base::to_bytes(chosen_, *grid_, held_);
   while (grid_ && grid_->row_is_started()) add_grid_row();
-  writer_->finish();
+  complete();
+}
+
+void Recorder::Impl::complete() {
+  if (writer_) writer_->finish();
+  writer_.reset();
+  begun_ = false;
+  file_->complete();
+}
+
+/// Of a run that was not ended.
+Recorder::Impl::~Impl() {
+  try {
+    if (begun_) complete();
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): `end` was there to get it
+  }
 }
 
 Recorder::Recorder(const std::filesystem::path& file, RecordDescription record, bool append) {
@@ -204,6 +213,10 @@ void Recorder::communicated(const Sample& sample, const RunSummary&) {
 
 void Recorder::end(const RunSummary&) {
   impl_->end();
+}
+
+std::optional<Time> Recorder::recorded_until() const {
+  return impl_->file_->last_time();
 }
 
 std::vector<std::byte> Recorder::memory() const {

@@ -1,10 +1,12 @@
 #include "record/results_file.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 #include "entrain/system_description.hpp"
+#include "record/journal.hpp"
 
 namespace entrain::recording {
 namespace {
@@ -15,9 +17,12 @@ struct Format {
   std::unique_ptr<ResultsFile> (*make)(const std::filesystem::path&);
 };
 
-constexpr std::array<Format, 3> kFormats{{{kCsvFormat, "results.csv", csv_file},
-                                          {kHdf5Format, "results.h5", hdf5_file},
-                                          {kMatFormat, "results.mat", mat_file}}};
+constexpr std::array<Format, kRecordFormats.size()> kFormats{{{kCsvFormat, "results.csv", csv_file},
+                                                              {kHdf5Format, "results.h5", hdf5_file},
+                                                              {kMatFormat, "results.mat", mat_file}}};
+
+static_assert(std::equal(kFormats.begin(), kFormats.end(), kRecordFormats.begin(),
+                         [](const Format& format, std::string_view name) { return format.name == name; }));
 
 const Format& find(std::string_view name) {
   for (const auto& format : kFormats) {
@@ -39,6 +44,11 @@ std::unique_ptr<ResultsFile> continued_results_file(std::string_view format, con
 }
 
 std::unique_ptr<ResultsFile> make_results_file(std::string_view format, const std::filesystem::path& file) {
+  if (find(format).name == kCsvFormat) return csv_file(file);
+  return journal_file(format, file);
+}
+
+std::unique_ptr<ResultsFile> make_final_file(std::string_view format, const std::filesystem::path& file) {
   return find(format).make(file);
 }
 

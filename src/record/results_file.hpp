@@ -22,24 +22,41 @@ struct RecordedLayout {
     ValueType type = ValueType::Real;
     /// Of a column that is no real number: which of the discrete values of a row has it exactly.
     std::optional<std::size_t> discrete = std::nullopt;
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(name, unit, description, group, type, discrete);
+    }
   };
   std::vector<Column> columns;
   std::vector<std::string> groups;  ///< names of the subsystems
   Time start = 0.0;
   Time stop = 0.0;
   double expected_rows = 0.0;  ///< if the macro step stays what was asked for; 0 = unknown
+
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(columns, groups, start, stop, expected_rows);
+  }
 };
 
-/// A file that results are written to, block by block. Used by one thread at a time. Every call may throw
-/// Error{FileFailed}; what was written before can be read, and nothing is written after.
+/// A file that results are written to, block by block. Used by one thread at a time, but for `sync`. Every call may
+/// throw Error{FileFailed}; nothing is written after that.
 class ResultsFile {
  public:
   virtual ~ResultsFile() = default;
   /// Called once, before the blocks.
   virtual void write_header(const RecordedLayout& layout) = 0;
-  virtual void write(const RowBlock& block) = 0;
-  /// Afterwards what was written can be read, whatever ends the program. Called about once a second and at the end.
+  virtual void write(const RowBlock& block, RowRange rows) = 0;
+  /// Afterwards what was written can be read, whatever ends the program. Called several times a second and at the end.
   virtual void flush() = 0;
+  /// Afterwards what was flushed is there whatever ends the operating system. Called about once a second, from another
+  /// thread.
+  virtual void sync() {}
+  /// After the last flush: the file gets its final form.
+  virtual void complete() {}
+  /// Of the last row that the file contains.
+  virtual std::optional<Time> last_time() const { return std::nullopt; }
   /// Of a file that is continued, before the first block: rows later than `last` are taken out, for they come again.
   /// One that has no row there is refused. nullopt: only the header stays.
   virtual void continue_after(std::optional<Time> /*last*/) {}
@@ -48,8 +65,13 @@ class ResultsFile {
 /// Of a value of `record.format`.
 std::string results_file_name(std::string_view format);
 
-/// Each creates or empties the file; throws Error{FileFailed}.
+/// For a run: CSV, or a journal (record/journal.hpp) of which the file is made when it is complete. Throws
+/// Error{FileFailed}.
 std::unique_ptr<ResultsFile> make_results_file(std::string_view format, const std::filesystem::path& file);
+/// The file itself, which has its form only once it is flushed. Throws Error{FileFailed}.
+std::unique_ptr<ResultsFile> make_final_file(std::string_view format, const std::filesystem::path& file);
+
+/// Each creates or empties the file; throws Error{FileFailed}.
 std::unique_ptr<ResultsFile> csv_file(const std::filesystem::path& file);
 /// Goes on in a file that is there; its header must be the same. Throws Error{FileFailed}, also for other formats than
 /// CSV.
@@ -57,5 +79,9 @@ std::unique_ptr<ResultsFile> continued_results_file(std::string_view format, con
 std::unique_ptr<ResultsFile> continued_csv_file(const std::filesystem::path& file);
 std::unique_ptr<ResultsFile> hdf5_file(const std::filesystem::path& file);
 std::unique_ptr<ResultsFile> mat_file(const std::filesystem::path& file);
+/// MAT version 4 has doubles only. Throws Error{FileFailed} for an integer that it would round: the file must not
+/// contain wrong values.
+void require_exact_in_mat(const std::filesystem::path& file, const RecordedLayout& layout, const RowBlock& block,
+                          RowRange rows);
 
 }  // namespace entrain::recording

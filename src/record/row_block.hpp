@@ -8,7 +8,15 @@
 
 namespace entrain::recording {
 
-/// Rows of numbers to be written to a file. Has its full size from the start: adding a row allocates nothing.
+/// Rows of a block: from `first` to before `end`.
+struct RowRange {
+  std::size_t first = 0;
+  std::size_t end = 0;
+  std::size_t count() const { return end - first; }
+};
+
+/// Rows of numbers to be written to a file. Has its full size from the start: adding a row allocates nothing, and rows
+/// that are complete can be read by another thread while further ones are added.
 class RowBlock {
  public:
   /// `discrete`: how many of the columns are no real numbers, and kept exactly as well.
@@ -22,6 +30,7 @@ class RowBlock {
         discrete_(most_rows * discrete) {}
 
   std::size_t rows() const { return rows_; }
+  RowRange all() const { return {0, rows_}; }
   std::size_t columns() const { return columns_; }
   bool full() const { return rows_ == times_.size(); }
   void clear() { rows_ = 0; }
@@ -46,7 +55,18 @@ class RowBlock {
   bool known(std::size_t row, std::size_t group) const { return known_[row * groups_ + group] != 0; }
   const Value& discrete(std::size_t row, std::size_t index) const { return discrete_[row * discrete_columns_ + index]; }
 
+  // All of several rows, one row after the other.
+  std::span<const Time> times(RowRange rows) const { return part(times_, rows, 1); }
+  std::span<const double> values(RowRange rows) const { return part(values_, rows, columns_); }
+  std::span<const unsigned char> known(RowRange rows) const { return part(known_, rows, groups_); }
+  std::span<const Value> discrete(RowRange rows) const { return part(discrete_, rows, discrete_columns_); }
+
  private:
+  template <class T>
+  static std::span<const T> part(const std::vector<T>& of, RowRange rows, std::size_t width) {
+    return std::span(of).subspan(rows.first * width, rows.count() * width);
+  }
+
   std::size_t columns_;
   std::size_t groups_;
   std::size_t discrete_columns_;

@@ -51,11 +51,14 @@ Json advice_part(const Candidate& of) {
   const auto& searched = of.stable_steps.searched;
   json["searched_steps"] = searched.high > 0.0 ? Json{number(searched.low), number(searched.high)} : Json();
   json["error"] = number(of.error);
-  json["equal_cost_error"] = number(of.equal_cost_error);
-  json["equal_cost_step"] = of.equal_cost_step > 0.0 ? number(of.equal_cost_step) : Json();
-  json["probed_error"] = number(of.probed_error);
+  if (of.tried) {
+    json["tried"] = {{"step", number(of.tried->step)},
+                     {"length", number(of.tried->length)},
+                     {"whole", of.tried->whole},
+                     {"error", number(of.tried->error)},
+                     {"bound", number(of.tried->bound)}};
+  }
   json["calls_per_step"] = number(of.calls_per_step);
-  json["wall_seconds_per_second"] = number(of.wall_seconds);
   return json;
 }
 
@@ -117,16 +120,6 @@ Json parameters_of(const Advice& advice) {
   return list;
 }
 
-Json advice_part(const Match& of, const Advice& advice) {
-  return {{"method", advice.candidates[of.candidate].title()},
-          {"error", number(of.error)},
-          {"rival", advice.candidates[of.rival].title()},
-          {"rival_error", number(of.rival_error)},
-          {"rival_step", number(of.rival_step)},
-          {"doubt", number(of.doubt)},
-          {"length", number(of.length)}};
-}
-
 /// Configs and steps of which both error and cost are known.
 Json choices_of(const Advice& advice) {
   Json list = Json::array();
@@ -135,11 +128,8 @@ Json choices_of(const Advice& advice) {
       if (!of.obstacles.empty() || !error || !std::isfinite(*error) || !of.calls_per_step || !(step > 0.0)) return;
       list.push_back({{"method", of.title()}, {"step", step}, {"calls", *of.calls_per_step / step}, {"error", *error}});
     };
-    const bool same_step = of.equal_cost_step == advice.step;
-    if (!(same_step && of.probed_error)) add(of.error, advice.step);
-    if (of.probed_error || !same_step) {
-      add(of.probed_error ? of.probed_error : of.equal_cost_error, of.equal_cost_step);
-    }
+    add(of.error, advice.step);
+    if (of.tried) add(of.tried->error, of.tried->step);
   }
   return list;
 }
@@ -169,7 +159,7 @@ Json page_data(const Advice& advice) {
     if (!of.obstacles.empty()) entry["why_not"] = render(of.obstacles.front());
     entry["radius"] = number(of.radius);
     entry["growth"] = of.radius ? of.growth() : "not forecast";
-    entry["error"] = number(of.merit());
+    entry["error"] = number(of.known_error());
     entry["cost"] = number(of.calls_per_step);
     methods.push_back(std::move(entry));
   }
@@ -186,13 +176,6 @@ Json page_data(const Advice& advice) {
 std::string advice_json(const Advice& advice) {
   Json candidates = Json::array();
   for (const auto& of : advice.candidates) candidates.push_back(advice_part(of));
-  Json measured = Json::array();
-  for (const auto& of : advice.measured) {
-    Json entry = advice_part(static_cast<const MethodConfig&>(advice.candidates[of.candidate]));
-    entry["forecast"] = number(of.forecast);
-    entry["measured"] = number(of.measured);
-    measured.push_back(std::move(entry));
-  }
   Json json{{"system", advice.system},
             {"step", number(advice.step)},
             {"capabilities", advice.capabilities},
@@ -208,9 +191,10 @@ std::string advice_json(const Advice& advice) {
             {"reasons", reporting::json_of(advice.reasons)},
             {"remarks", reporting::json_of(advice.remarks)},
             {"missing", reporting::json_of(advice.missing)},
-            {"measured", std::move(measured)}};
+            {"calls", number(advice.calls)}};
   if (advice.choice) json.update(advice_part(static_cast<const MethodConfig&>(advice.candidates[*advice.choice])));
-  if (advice.match) json["match"] = advice_part(*advice.match, advice);
+  if (advice.grade) json["grade"] = to_string(*advice.grade);
+  if (advice.verification) json["verification"] = Json::parse(verification_json(*advice.verification, *advice.grade));
   if (advice.robustness) json["robustness"] = advice_part(*advice.robustness, advice);
   if (!advice.parameters.empty()) json["parameters"] = parameters_of(advice);
   if (advice.joint_factor) json["joint_factor"] = number(*advice.joint_factor);

@@ -9,10 +9,15 @@ namespace {
 nlohmann::ordered_json result_data(const ReproduceResult& result, const std::string& models) {
   auto rows = nlohmann::ordered_json::array();
   for (const auto& row : result.rows) {
-    nlohmann::ordered_json entry{{"quantity", row.quantity},   {"paper", nullptr},
-                                 {"reference", row.reference}, {"reference_is_ours", row.reference_is_ours},
-                                 {"ours", row.ours},           {"tolerance", row.tolerance},
-                                 {"reason", row.reason},       {"ok", row.ok}};
+    nlohmann::ordered_json entry{{"quantity", row.quantity},
+                                 {"paper", nullptr},
+                                 {"reference", row.reference},
+                                 {"reference_is_ours", row.reference_is_ours},
+                                 {"ours", row.ours},
+                                 {"tolerance", row.tolerance},
+                                 {"reason", row.reason},
+                                 {"printed", to_string(row.printed)},
+                                 {"ok", row.ok}};
     if (row.paper) entry["paper"] = *row.paper;
     rows.push_back(std::move(entry));
   }
@@ -20,6 +25,16 @@ nlohmann::ordered_json result_data(const ReproduceResult& result, const std::str
 }
 
 }  // namespace
+
+std::string_view to_string(PrintedNumber printed) {
+  switch (printed) {
+    case PrintedNumber::NotComparable: return "-";
+    case PrintedNumber::Met: return "met";
+    case PrintedNumber::Beaten: return "beaten";
+    case PrintedNumber::NotMet: return "not met";
+  }
+  return "-";
+}
 
 std::string reproduce_json(const std::vector<ReproduceResult>& results, const std::string& models) {
   auto list = nlohmann::ordered_json::array();

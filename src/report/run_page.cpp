@@ -51,9 +51,9 @@ std::vector<std::string> taken_away(const std::string& system, const fs::path& f
   std::vector<Problem> ignored;  // it was run: what is wrong with it has been reported
   std::vector<std::string> result;
   for (const auto& subsystem : description::parse_system(system, file, ignored).subsystems) {
-    description::for_each_subsystem_key([&](const auto& key) {
-      const auto& written = subsystem.*key.field;
-      if constexpr (std::is_same_v<decltype(written->value), bool>) {
+    description::for_each_subsystem_key([&]<class T, class Ability>(const description::SubsystemKey<T, Ability>& key) {
+      if constexpr (std::is_same_v<T, bool> && !std::is_null_pointer_v<Ability>) {
+        const auto& written = subsystem.*key.field;
         if (!written || written->value) return;
         std::string name(key.name);
         std::replace(name.begin(), name.end(), '_', ' ');

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace entrain::reporting {
@@ -16,8 +17,11 @@ using Json = nlohmann::ordered_json;
 Json rounded(double value) {
   constexpr double kMostWhole = 1e9;
   if (std::abs(value) < kMostWhole && value == std::floor(value)) return static_cast<std::int64_t>(value);
-  return std::strtod(fmt::format("{:.4g}", value).c_str(),
-                     nullptr);  // beyond the largest number: infinite, not an error
+  const auto text = fmt::format("{:.4g}", value);
+  double result = value;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), result);  // whatever the locale is
+  const bool is_beyond = read.ec == std::errc::result_out_of_range;  // rounded beyond the largest number
+  return is_beyond ? std::copysign(std::numeric_limits<double>::infinity(), value) : result;
 }
 
 Json times_of(const Envelope& envelope) {

@@ -1,5 +1,6 @@
 #include "entrain/report.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -143,7 +144,11 @@ std::string summary_json(const RunSummary& summary, std::span<const Signal> reco
 
 std::string error_json(const Error& error) {
   Json json{{"failure", reporting::json_of(error)}};
-  for (const auto& problem : error.problems()) json["problems"].push_back(reporting::json_of(fact_of(problem)));
+  const auto& problems = error.problems();
+  if (!problems.empty()) json["problem_count"] = problems.size();
+  for (std::size_t i = 0; i < std::min(problems.size(), kMostShownProblems); ++i) {
+    json["problems"].push_back(reporting::json_of(fact_of(problems[i])));
+  }
   return reporting::json_text(json);
 }
 

@@ -119,7 +119,7 @@ std::vector<ReproduceRow> one_step_rows(const Examples& examples, const PreyCase
   const bool depends_on_time = of.order < 2.5;
   return {compared("estimate after one step of 0.1 s", {}, of.estimate, first.estimate, kDigits),
           compared("what the step really gives", {}, of.truth, first.truth, kDigits),
-          compared("order of one step", of.order, of.order, order, kOrder),
+          compared("order of one step", of.order, of.order, order, kOrder, Better::Larger),
           compared("error / step^order, step 1e-3 s", {}, of.constant, constant, {0.01, "its limit for small steps"}),
           depends_on_time
               ? compared("order of one step, reconstruction 2 (at least 3)", {}, 4.0, with_past, {0.25, "above 3"})
@@ -184,7 +184,8 @@ std::vector<ReproduceRow> figure17(const Examples& examples) {
   std::vector<ReproduceRow> rows;
   for (const TrialChoice trials : {TrialChoice::Rollback, TrialChoice::Costarica}) {
     rows.push_back(compared(fmt::format("order of left.x, {}", to_word(trials)), 3.0, 4.0,
-                            coupled_order(examples, with_trials(description, trials), "left.x", 0.1), kOrder));
+                            coupled_order(examples, with_trials(description, trials), "left.x", 0.1), kOrder,
+                            Better::Larger));
   }
   return rows;
 }
@@ -196,7 +197,8 @@ std::vector<ReproduceRow> figure22(const Examples& examples) {
   return {compared("order of prey.p, rollback", {}, 4.0,
                    coupled_order(examples, with_trials(description, TrialChoice::Rollback), "prey.p", 0.05), kOrder),
           compared("order of prey.p, costarica", 2.0, 3.0,
-                   coupled_order(examples, with_trials(description, TrialChoice::Costarica), "prey.p", 0.05), kOrder),
+                   coupled_order(examples, with_trials(description, TrialChoice::Costarica), "prey.p", 0.05), kOrder,
+                   Better::Larger),
           compared("order of prey.p, costarica without f_C", {}, 1.0, coupled_order(examples, no_rates, "prey.p", 5e-3),
                    kOrder)};
 }

@@ -29,8 +29,11 @@ struct Tolerance {
   bool smaller_is_better = false;  ///< for errors that may beat the reference
 };
 
+/// Which side of a printed number is better.
+enum class Better { Neither, Smaller, Larger };
+
 /// Ok when ours lies within the tolerance of the verified reference, or below it where smaller is better.
 ReproduceRow compared(std::string quantity, std::optional<double> paper, double reference, double ours,
-                      const Tolerance& tolerance);
+                      const Tolerance& tolerance, Better better = Better::Neither);
 
 }  // namespace entrain::reproducing

@@ -96,10 +96,10 @@ void add_jacobi(std::vector<ReproduceRow>& rows, const Examples& examples, const
   for (const auto& c : {Case{0.4, 1.928, 1.9063, 5.194, 5.1703}, Case{0.1, 0.412, 0.4035, 0.981, 0.9748},
                         Case{0.01, 0.030, 0.0389, 0.074, 0.0908}}) {
     const auto [x, v] = errors_of(on_grid(run_example(examples / "two_mass", "jacobi", c.step, kMotion)), exact);
-    rows.push_back(
-        compared(fmt::format("NI-Jacobi, step {:g} s: rmse of x1 in %", c.step), c.paper_x, c.reference_x, x, printed));
-    rows.push_back(
-        compared(fmt::format("NI-Jacobi, step {:g} s: rmse of v1 in %", c.step), c.paper_v, c.reference_v, v, printed));
+    rows.push_back(compared(fmt::format("NI-Jacobi, step {:g} s: rmse of x1 in %", c.step), c.paper_x, c.reference_x, x,
+                            printed, Better::Smaller));
+    rows.push_back(compared(fmt::format("NI-Jacobi, step {:g} s: rmse of v1 in %", c.step), c.paper_v, c.reference_v, v,
+                            printed, Better::Smaller));
   }
 }
 
@@ -143,7 +143,8 @@ void add_variant(std::vector<ReproduceRow>& rows, const Examples& examples, cons
   const Tolerance fitted{0.2, "the model's parameters are fitted, and what follows the change is luck"};
   const Tolerance digits{0.2, "the verified value is printed with one or two digits", true};
   const Outcome run = run_two_mass(examples, variant.options());
-  rows.push_back(compared(variant.name() + ": steps", variant.paper_steps, variant.paper_steps, run.steps, fitted));
+  rows.push_back(compared(variant.name() + ": steps", variant.paper_steps, variant.paper_steps, run.steps, fitted,
+                          Better::Smaller));
   if (!variant.before_change) return;
   const auto [x, v] = errors_of(run.motion.followed_by(exact), exact);
   rows.push_back(
@@ -198,7 +199,8 @@ void add_sweeps(std::vector<ReproduceRow>& rows, const Examples& examples, const
   for (const auto& variant : variants()) {
     if (variant.normalisation != method::Normalisation::DampedAmplitude) continue;
     const auto add = [&](const std::string& what, std::optional<double> paper, double most, double ours) {
-      rows.push_back(compared(fmt::format("{}, 33 runs: {}", variant.name(), what), paper, most, ours, bound));
+      rows.push_back(
+          compared(fmt::format("{}, 33 runs: {}", variant.name(), what), paper, most, ours, bound, Better::Smaller));
     };
     const auto located = sweep(examples, with(variant.options(), {"detect_jumps=true", "locate_jumps=true"}), exact);
     const double most = variant.calibration == method::Calibration::LeastSquares ? 0.027 : 0.021;

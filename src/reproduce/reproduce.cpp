@@ -44,15 +44,38 @@ bool ReproduceResult::ok() const {
   return std::all_of(rows.begin(), rows.end(), [](const ReproduceRow& row) { return row.ok; });
 }
 
+std::size_t ReproduceResult::count(PrintedNumber printed) const {
+  return static_cast<std::size_t>(
+      std::count_if(rows.begin(), rows.end(), [&](const ReproduceRow& row) { return row.printed == printed; }));
+}
+
 }  // namespace entrain
 
 namespace entrain::reproducing {
+namespace {
+
+PrintedNumber printed_number(std::optional<double> paper, double ours, Better better) {
+  constexpr double kMet = 0.05;  // papers print two or three digits, of integrations that are not exact
+  if (!paper) return PrintedNumber::NotComparable;
+  if (std::abs(ours - *paper) <= kMet * std::abs(*paper)) return PrintedNumber::Met;
+  const bool beaten = (better == Better::Smaller && ours < *paper) || (better == Better::Larger && ours > *paper);
+  return beaten ? PrintedNumber::Beaten : PrintedNumber::NotMet;
+}
+
+}  // namespace
 
 ReproduceRow compared(std::string quantity, std::optional<double> paper, double reference, double ours,
-                      const Tolerance& tolerance) {
+                      const Tolerance& tolerance, Better better) {
   const bool near = std::abs(ours - reference) <= tolerance.relative * std::abs(reference);  // false for NaN
   const bool ok = near || (tolerance.smaller_is_better && ours < reference);
-  return {std::move(quantity), paper, reference, ours, tolerance.relative, tolerance.reason, ok};
+  return {std::move(quantity),
+          paper,
+          reference,
+          ours,
+          tolerance.relative,
+          tolerance.reason,
+          ok,
+          printed_number(paper, ours, better)};
 }
 
 }  // namespace entrain::reproducing

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <new>
 
 #include "base/finally.hpp"
 #include "base/grid.hpp"
+#include "base/memory_use.hpp"
+#include "base/process_state.hpp"
 #include "base/values.hpp"
 #include "coupling/discrete_signals.hpp"
 #include "coupling/engine.hpp"
@@ -38,6 +41,8 @@ void forget_residuals(RunSummary& summary) {
 /// What methods and observers of users throw keeps its own words.
 Error error_of(const std::exception& thrown) {
   const auto* known = dynamic_cast<const Error*>(&thrown);
+  if (dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr)
+    return Error(ErrorCode::SubsystemFailed, base::out_of_memory());
   return known == nullptr ? Error(ErrorCode::SubsystemFailed, thrown.what()) : *known;
 }
 
@@ -109,9 +114,15 @@ void Runner::abandon(const Error& fault) {
   if (summary_.termination == Termination::Running) fail(fault);
 }
 
+/// Also by the user, who had no patience with a call.
 void Runner::fail(const std::exception& error) {
+  if (const auto* known = dynamic_cast<const Error*>(&error);
+      known != nullptr && known->fact().code == FactCode::CallInterrupted) {
+    return finish(Termination::Interrupted, error.what());
+  }
   summary_.failure = error_of(error);
-  finish(Termination::Failed, error.what());
+  const bool by_user = summary_.failure->fact().code == FactCode::EndedAtOnce;
+  finish(by_user ? Termination::Interrupted : Termination::Failed, summary_.failure->what());
 }
 
 void Runner::begin() {
@@ -140,6 +151,7 @@ void Runner::initialize() {
   collect_warnings();
   method_.start(system_, settings_);
   initialized_ = true;
+  base::ProcessState::put_back();  // what the initialization of foreign code has changed
   for (auto& note : method_.notes(system_)) summary_.notes.push_back(std::move(note));
   for (std::size_t loop = 0; loop < system_.graph().loops().size(); ++loop) {
     LoopSummary entry;
@@ -326,8 +338,9 @@ void Runner::collect_warnings() {
 }
 
 void Runner::finish(Termination termination, std::string message) {
+  if (termination == Termination::Completed) base::ProcessState::put_back();  // else perhaps from another thread
   refresh_summary();
-  if (termination != Termination::Failed) collect_warnings();
+  if (!summary_.failure) collect_warnings();
   summary_.termination = termination;
   summary_.message = std::move(message);
   for (auto& note : method_.closing_notes(system_)) summary_.notes.push_back(std::move(note));

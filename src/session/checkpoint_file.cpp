@@ -11,6 +11,8 @@
 #include "base/file_error.hpp"
 #include "base/replace_file.hpp"
 #include "base/sha256.hpp"
+#include "description/run_keys.hpp"
+#include "description/subsystem_keys.hpp"
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
 #include "entrain/fact_codes.hpp"
@@ -65,17 +67,21 @@ constexpr std::size_t kHeadBytes = kLetters.size() + sizeof(std::uint32_t) + siz
 /// The place where something was written is no part of what it is.
 SystemDescription without_places(SystemDescription description) {
   description.file.clear();
-  description.start.where = {};
-  description.method.where = {};
-  if (description.stop) description.stop->where = {};
-  if (description.step) description.step->where = {};
+  description::for_each_run_key([&](const auto& key) {
+    auto& written = description.*key.field;
+    if constexpr (requires { written.reset(); }) {
+      if (!key.decides_result) written.reset();
+      if (written) written->where = {};
+    } else {
+      written.where = {};
+    }
+  });
   // What a result is judged by is no part of it.
-  description.tolerance.reset();
   description.tolerances.clear();
   description.open.reset();
+  description.exclude.reset();
   for (auto& subsystem : description.subsystems) {
-    subsystem.fmu = fs::path(subsystem.fmu).filename().string();
-    subsystem.csv = fs::path(subsystem.csv).filename().string();
+    description::for_each_source_file(subsystem, [](std::string& path) { path = fs::path(path).filename().string(); });
     for (auto& [name, written] : subsystem.start) written.where = {};
     for (auto& [name, start] : subsystem.optional_start) start.where = {};
   }
@@ -134,11 +140,10 @@ SystemIdentity identity_of(const SystemDescription& description, const Extension
   const SystemDescription whole = resolved(description, extensions);
   SystemIdentity identity{system_text(without_places(whole)), {}};
   for (const auto& subsystem : whole.subsystems) {
-    for (const auto& path : {subsystem.fmu, subsystem.csv}) {
-      if (path.empty()) continue;
+    description::for_each_source_file(subsystem, [&](const std::string& path) {
       identity.files.emplace_back(fmt::format("{} of '{}'", fs::path(path).filename().string(), subsystem.name),
                                   base::sha256_of_file(path));
-    }
+    });
   }
   if (learned != nullptr) {
     identity.files.emplace_back("the learned correction",

@@ -6,6 +6,7 @@
 
 #include "base/grid.hpp"
 #include "base/suggest.hpp"
+#include "description/subsystem_keys.hpp"
 #include "description/system_file.hpp"
 #include "description/toml_text.hpp"
 #include "entrain/fact_codes.hpp"
@@ -81,8 +82,8 @@ std::vector<std::string> description_lines(const SystemDescription& description)
   system.schedule = description.schedule;
   for (auto& subsystem : system.subsystems) {
     // The same files elsewhere, and 1 in place of 1.0, are the same system.
-    subsystem.fmu = std::filesystem::path(subsystem.fmu).filename().string();
-    subsystem.csv = std::filesystem::path(subsystem.csv).filename().string();
+    description::for_each_source_file(
+        subsystem, [](std::string& path) { path = std::filesystem::path(path).filename().string(); });
     subsystem.timeout.reset();
     for (auto& [name, start] : subsystem.start) {
       start.where = {};

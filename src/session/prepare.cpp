@@ -15,6 +15,7 @@
 #include "coupling/discrete_signals.hpp"
 #include "coupling/engine.hpp"
 #include "description/check_values.hpp"
+#include "description/subsystem_keys.hpp"
 #include "entrain/entrain.hpp"
 #include "entrain/fact_codes.hpp"
 #include "entrain/system.hpp"
@@ -45,11 +46,21 @@ ConfiguredMethods configured_methods(const SystemDescription& description, const
   // Tables of other methods are read too: a typo there would show only on the day the method is changed.
   for (const auto& [name, options] : description.method_options) {
     auto other = methods.make(name);
-    if (!other) {
+    if (name == method::kAuto) {
+      for (const auto& [option, written] : options) {
+        problems.push_back(problem_of(Fact{FactCode::UnknownOption, {option}, {{"owner", name}}},
+                                      "name the method that it belongs to", written.where));
+      }
+    } else if (!other) {
       problem(options.empty() ? SourcePosition{} : options.begin()->second.where, name);
     } else if (name != description.method.value) {
       read_options(*other, options, "method." + name, problems);
       result.others.insert({name, std::move(other)});
+    }
+  }
+  if (description.exclude) {
+    for (const auto& [name, where] : *description.exclude) {
+      if (methods.find(name) == nullptr) problem(where, name);
     }
   }
   result.in_use = methods.make(description.method.value);
@@ -86,8 +97,8 @@ SystemDescription with_defaults(SystemDescription description, Method* method) {
   }
   for (auto& subsystem : description.subsystems) {
     for (const auto& [name, written] : subsystem.start) subsystem.optional_start.erase(name);  // it wins
-    if (!subsystem.fmu.empty()) subsystem.fmu = absolute_path(subsystem.fmu, description.file);
-    if (!subsystem.csv.empty()) subsystem.csv = absolute_path(subsystem.csv, description.file);
+    description::for_each_source_file(subsystem,
+                                      [&](std::string& path) { path = absolute_path(path, description.file); });
   }
   return description;
 }
@@ -207,7 +218,7 @@ coupling::FoundBonds bonds_of(const SystemDescription& description, const assemb
 /// Of a description that no reader has checked.
 void report_missing_sources(const SystemDescription& description, std::vector<Problem>& problems) {
   for (const auto& subsystem : description.subsystems) {
-    if (subsystem.model.empty() && subsystem.fmu.empty() && subsystem.csv.empty())
+    if (!description::has_source(subsystem))
       problems.push_back(problem_of(Fact{FactCode::NoSource, {subsystem.name}}, "name one", subsystem.where));
   }
 }
@@ -276,7 +287,8 @@ Prepared prepare(const SystemDescription& written, int threads, const Extensions
   const Method* method = methods.in_use.get();
   const bool needs_equations = method != nullptr && method->requirements().equations;
   auto assembly = assembly::assemble(
-      description, assembly::subsystem_maker(description, needs_equations, extensions, log), problems);
+      description, assembly::subsystem_maker(description, {.needs_equations = needs_equations}, extensions, log),
+      problems);
   if (assembly.subsystems.size() != description.subsystems.size()) {
     if (!has_errors(problems)) report_missing_sources(description, problems);
     prepared.method = std::move(methods.in_use);

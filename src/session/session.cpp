@@ -38,7 +38,7 @@ std::string_view version() noexcept {
 namespace entrain::session {
 
 Session::Session(SystemDescription description, RunOptions options, const Extensions& extensions,
-                 std::optional<Fact> choice)
+                 std::vector<Fact> choice)
     : description_(std::move(description)),
       extensions_(extensions),
       options_(std::move(options)),
@@ -55,14 +55,21 @@ const SystemIdentity& Session::known_identity() {
 /// Everything from the description, as the first time.
 void Session::make() {
   std::vector<Problem> problems;
-  Prepared made = prepare(description_, options_.threads, extensions_, problems, options_.log);
+  Logging log = options_.log;
+  log.interrupted = [flag = options_.interrupt, stop = options_.stop] {
+    return stop.stop_requested() || (flag != nullptr && flag->load(std::memory_order_relaxed));
+  };
+  Prepared made = prepare(description_, options_.threads, extensions_, problems, log);
   if (!made.system) throw Error(std::move(problems));  // an earlier one stays as it is
   forget_checkpoints();
   runner_.reset();
   changes_.reset();
   prepared_ = std::move(made);
-  for (const auto& problem : problems) prepared_.summary.warnings.push_back(fact_of(problem));
-  if (choice_) prepared_.summary.notes.push_back(*choice_);
+  for (const auto& problem : problems) {
+    const bool note = kind_of(problem.fact.code) == FactKind::Note;
+    (note ? prepared_.summary.notes : prepared_.summary.warnings).push_back(fact_of(problem));
+  }
+  for (const auto& fact : choice_) prepared_.summary.notes.push_back(fact);
   if (learned_) {
     corrections_ = scheduled(*learned_, description_, prepared_.system->graph(), prepared_.settings);
     prepared_.summary.correction = {learned_->file, learned_->inputs, learned_->error};

@@ -24,7 +24,7 @@ class Session {
  public:
   /// The method of the description is a real one. `choice`: why it was taken, if it was to be chosen.
   Session(SystemDescription description, RunOptions options, const Extensions& extensions,
-          std::optional<Fact> choice = {});
+          std::vector<Fact> choice = {});
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -33,6 +33,7 @@ class Session {
   void prescribe(std::vector<std::vector<Time>> times);
   /// From the next run on, and after every reset; borrowed.
   void watch(running::StepWatcher& watcher);
+  const SystemDescription& description() const { return description_; }
   CoupledSystem& system() { return *prepared_.system; }
   const Method& method() const { return *prepared_.method; }
   const RunSummary& run();
@@ -69,7 +70,7 @@ class Session {
   Extensions extensions_;
   RunOptions options_;
   std::optional<Learned> learned_;
-  std::optional<Fact> choice_;
+  std::vector<Fact> choice_;
   Prepared prepared_;
   std::optional<running::CorrectionSchedule> corrections_;
   std::optional<running::Changes> changes_;

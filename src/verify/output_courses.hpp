@@ -27,6 +27,10 @@ class OutputCourses : public Observer {
   };
   std::vector<Course> outputs;
 
+  /// Of the first run: where the subsystem communicated.
+  const std::vector<Time>& times_of(std::size_t subsystem) const { return groups_[subsystem].times; }
+  std::size_t subsystems() const { return groups_.size(); }
+
  private:
   struct Knot {
     Time t = 0.0;

@@ -11,6 +11,7 @@
 #include "base/signal_range.hpp"
 #include "entrain/fact_codes.hpp"
 #include "entrain/system.hpp"
+#include "estimate/replay.hpp"
 #include "methods/registry.hpp"
 #include "methods/requirements.hpp"
 #include "session/prepare.hpp"
@@ -80,7 +81,7 @@ void judge(OutputVerification& output, const Differences& first, const Differenc
   output.verdict = grew ? OutputVerdict::StepTooLong : OutputVerdict::Converging;
 }
 
-OutputVerification verified(const std::vector<OutputCourses>& runs, std::size_t index, double least_range) {
+OutputVerification verified(const std::array<OutputCourses, kRuns>& runs, std::size_t index, double least_range) {
   const auto& finest = runs[2].outputs[index];
   const Differences first = differences(runs[0].outputs[index], runs[1].outputs[index]);
   const Differences second = differences(runs[1].outputs[index], finest);
@@ -156,10 +157,11 @@ class Refinement {
     }
   }
 
-  std::vector<std::string> tolerances() const { return prepared_.method->step_tolerances(); }
+  bool chooses_steps() const { return method::chooses_steps(*prepared_.method); }
 
-  /// Throws Error when a run at h/2 or h/4 is not possible, with a step h that is.
+  /// Throws Error when a run at h/2 or h/4 is not possible, with a step h that is. Chosen steps can always be divided.
   void check() const {
+    if (chooses_steps()) return;
     std::vector<Problem> problems;
     for (int k = 1; k < kRuns && problems.empty(); ++k) problems = problems_at(k);
     if (!problems.empty()) throw Error(std::move(problems));
@@ -213,28 +215,49 @@ class Refinement {
   WrittenOptions written_;
 };
 
-/// The description of run `k`, resolved: shorter steps, and smaller tolerances where they decide on the steps.
-SystemDescription refined(SystemDescription description, const std::vector<std::string>& tolerances, int k) {
-  description.step->value /= divisor_of(k);
-  for (const auto& name : tolerances) {
-    // Estimates of order 1 need a quarter of the tolerance for half the step; what others do shows in the order.
-    auto& value = description.method_options[description.method.value][name].value;
-    if (auto* number = std::get_if<double>(&value)) *number /= divisor_of(2 * k);
+/// The steps of the first run, each divided for run `k`.
+std::vector<std::vector<Time>> divided_steps_of(const OutputCourses& first, int k) {
+  std::vector<std::vector<Time>> lists;
+  for (std::size_t s = 0; s < first.subsystems(); ++s) {
+    lists.push_back(estimate::divided_steps(first.times_of(s), static_cast<std::size_t>(divisor_of(k))));
   }
-  return description;
+  return lists;
 }
 
-/// The run, or why it did not complete.
-std::optional<std::string> run_at(const SystemDescription& description, const RunOptions& options,
-                                  const Extensions& extensions, OutputCourses& courses, RunMeasurements& measured) {
-  session::Session session(description, options, extensions);
-  session.observe(courses);
-  session.observe(measured);
-  const auto& summary = session.run();
-  if (summary.termination == Termination::Completed) return std::nullopt;
-  return fmt::format("the run with a step of {} s {}: {}", description.step->value, to_string(summary.termination),
-                     summary.message);
-}
+/// Three runs of a system, which differ in their steps alone.
+class RefinedRuns {
+ public:
+  RefinedRuns(const SystemDescription& description, const RunOptions& options, const Extensions& extensions,
+              bool chooses_steps)
+      : description_(description), options_(options), extensions_(extensions), chooses_steps_(chooses_steps) {}
+
+  /// Makes run `k` after those before it. Returns why it did not complete.
+  std::optional<std::string> make(int k) {
+    auto description = description_;
+    if (!chooses_steps_) description.step->value /= divisor_of(k);
+    auto& courses = courses_[static_cast<std::size_t>(k)];
+    if (k > 0) courses = OutputCourses(courses_.data());
+    session::Session session(description, options_, extensions_);
+    if (chooses_steps_ && k > 0) session.prescribe(divided_steps_of(courses_.front(), k));
+    session.observe(courses);
+    session.observe(measurements_[static_cast<std::size_t>(k)]);
+    const auto& summary = session.run();
+    if (summary.termination == Termination::Completed) return std::nullopt;
+    return fmt::format("the run with a step of {} s {}: {}", description_.step->value / divisor_of(k),
+                       to_string(summary.termination), summary.message);
+  }
+
+  const std::array<OutputCourses, kRuns>& courses() const { return courses_; }
+  const std::array<RunMeasurements, kRuns>& measurements() const { return measurements_; }
+
+ private:
+  const SystemDescription& description_;
+  const RunOptions& options_;
+  const Extensions& extensions_;
+  bool chooses_steps_;
+  std::array<OutputCourses, kRuns> courses_;
+  std::array<RunMeasurements, kRuns> measurements_;
+};
 
 }  // namespace
 
@@ -272,37 +295,29 @@ Verification verify_chosen(const SystemDescription& written, const RunOptions& o
   Verification result;
   result.system = description.name;
   result.method = description.method.value;
-  std::vector<std::string> tolerances;
+  bool chooses_steps = false;
   {
     const Refinement refinement(description, options, extensions);  // gone before the runs: an FMU may be the only one
     refinement.check();
-    tolerances = refinement.tolerances();
+    chooses_steps = refinement.chooses_steps();
   }
   result.step = description.step->value;
-  std::vector<OutputCourses> runs(kRuns);
-  std::array<RunMeasurements, kRuns> measurements;
+  RefinedRuns made(description, options, extensions, chooses_steps);
   for (int k = 0; k < kRuns; ++k) {
-    auto& courses = runs[static_cast<std::size_t>(k)];
-    if (k > 0) courses = OutputCourses(runs.data());
-    result.failure = run_at(refined(description, tolerances, k), options, extensions, courses,
-                            measurements[static_cast<std::size_t>(k)]);
+    result.failure = made.make(k);
     if (result.failure) return result;
   }
+  const auto& runs = made.courses();
   base::UnitSizes sizes;
   for (const auto& course : runs[2].outputs) sizes.take(course.unit, range_of(course));
   for (std::size_t i = 0; i < runs[0].outputs.size(); ++i) {
     result.outputs.push_back(verified(runs, i, sizes.least(runs[2].outputs[i].unit)));
   }
-  note_imposed_steps(measurements.back().summary.subsystems, !tolerances.empty(), result);
+  note_imposed_steps(made.measurements().back().summary.subsystems, chooses_steps, result);
   mark_unseen(result);
-  note_steps_that_stay(measurements, result);
-  note_warnings(measurements, result);
-  if (!tolerances.empty()) {
-    result.remarks.push_back(
-        {FactCode::StepsByTolerance,
-         {result.method},
-         {{"tolerances", fmt::format("{}", fmt::join(tolerances, " and "))}, {"count", tolerances.size()}}});
-  }
+  note_steps_that_stay(made.measurements(), result);
+  note_warnings(made.measurements(), result);
+  if (chooses_steps) result.remarks.push_back({FactCode::StepsByTolerance, {result.method}});
   return result;
 }
 

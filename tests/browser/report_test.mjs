@@ -7,7 +7,7 @@ import test from "node:test";
 import { areaOf, brightness, changedRun, colouredPixels, csvOf, entrain, examples, folder, open, overflows, program, runOf, shownTimes,
   withPage } from "./browser.mjs";
 
-const prey = runOf(path.join(examples, "lotka_volterra"), "prey", "--step", "0.01", "--option", "degree=2");
+const prey = runOf(path.join(examples, "lotka_volterra"), "prey", "--method", "jacobi", "--step", "0.01", "--option", "degree=2");
 const report = (run) => path.join(run, "report.html");
 
 test("curves_are_drawn_without_a_word_on_the_console_and_without_network", () => withPage(report(prey), async (page) => {
@@ -198,7 +198,7 @@ test("a_run_without_rows_is_shown_as_such", async () => {
 
 test("a_killed_run_shows_what_it_recorded_and_is_not_trusted", async () => {
   const run = path.join(folder, "killed");
-  const child = spawn(program, ["run", path.join(examples, "lotka_volterra"), "--step", "1e-6", "--out", run, "--quiet"]);
+  const child = spawn(program, ["run", path.join(examples, "lotka_volterra"), "--method", "jacobi", "--step", "1e-6", "--out", run, "--quiet"]);
   const ended = new Promise((resolve) => child.on("exit", resolve));
   const file = path.join(run, "results.csv");
   while (!fs.existsSync(file) || fs.statSync(file).size < 100_000) await new Promise((resolve) => setTimeout(resolve, 50));
@@ -246,7 +246,7 @@ test("a_method_with_steps_of_its_own_shows_orders_and_steps", async () => {
 
 test("a_comparison_shows_curves_distances_and_error_over_cost", async () => {
   const system = path.join(examples, "lotka_volterra");
-  const runs = [["held"], ["degree2", "--option", "degree=2"], ["exact", "--method", "monolithic"]]
+  const runs = [["held", "--method", "jacobi"], ["degree2", "--method", "jacobi", "--option", "degree=2"], ["exact", "--method", "monolithic"]]
     .map(([name, ...words]) => runOf(system, name, "--step", "0.02", ...words));
   const file = path.join(folder, "compare.html");
   entrain("compare", ...runs, "--report", file);

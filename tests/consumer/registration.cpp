@@ -150,7 +150,7 @@ int main(int, char** arguments) {
   const Advice advice = advise(two_black_boxes("midpoint", 0.02), {}, extensions());
   bool judged = false;
   for (const auto& candidate : advice.candidates) {
-    judged = judged || (candidate.method == "midpoint" && candidate.obstacles.empty() && candidate.probed_error);
+    judged = judged || (candidate.method == "midpoint" && candidate.obstacles.empty() && candidate.known_error());
   }
   if (!judged) return fail("advise");
 

@@ -31,6 +31,7 @@ if(NOT output MATCHES "registered, listed, judged, compared")
 endif()
 run(${WORK}/prefix/bin/entrain reproduce missiles.table6)  # finds the installed examples
 run(${WORK}/prefix/bin/entrain reproduce missiles.table6 --fmu)  # and FMUs
+run(${WORK}/prefix/bin/entrain run ${EXAMPLES}/mechanical --isolate --out ${WORK}/isolated)  # and the worker
 run(${WORK}/build/verbs ${EXAMPLES} ${WORK}/prefix/share/entrain/fmus/2 ${WORK}/verbs)
 if(NOT output MATCHES "all verbs done")
   message(FATAL_ERROR "the verbs printed: ${output}")

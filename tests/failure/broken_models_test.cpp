@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <new>
 #include <stdexcept>
 
 #include "entrain/recording.hpp"
@@ -24,6 +25,12 @@ std::unique_ptr<Model> broken_model(std::string_view name) {
       if (from > 0.35) throw std::runtime_error("the table has no entry");
     });
   }
+  if (name == "exhausts_memory") {
+    return std::make_unique<StaticModel>(identity, [](Time from) {
+      if (from > 0.35) throw std::bad_alloc();
+    });
+  }
+  if (name == "echo") return std::make_unique<StaticModel>([](Time, double u) { return 0.1 * u; });
   if (name == "throws_at_start") {
     return std::make_unique<StaticModel>([](Time, double) -> double { throw std::runtime_error("no licence"); });
   }
@@ -52,6 +59,40 @@ TEST(BrokenModel, that_returns_nan_ends_the_run_with_culprit_time_and_remedy) {
   EXPECT_NEAR(failure->context().time.value_or(0.0), 0.6, 1e-12);
   EXPECT_FALSE(failure->fact().remedy.empty());
   EXPECT_EQ(recorder.times.size(), 6U);  // 0 .. 0.5: what was good is kept
+}
+
+/// The step is cut as long as the iteration does not converge, which under a NaN it never does.
+TEST(BrokenModel, that_returns_nan_to_an_iteration_is_named_by_its_output) {
+  Simulation simulation(test::system_from(R"([run]
+stop = 1.0
+step = 0.1
+method = "ifosmondi"
+[subsystems.culprit]
+model = "nan"
+[subsystems.other]
+model = "echo"
+[connections]
+"culprit.y" = "other.u"
+"other.y" = "culprit.u"
+)"),
+                        {}, broken_model);
+  EXPECT_EQ(simulation.run().termination, Termination::Failed);
+  const auto failure = simulation.summary().failure;
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->fact().code, FactCode::OutputNotFinite) << failure->what();
+  EXPECT_EQ(failure->context().subsystem, "culprit");
+  EXPECT_EQ(failure->context().variable, "culprit.y");
+  EXPECT_NEAR(failure->context().time.value_or(0.0), 0.55, 0.01);
+}
+
+TEST(BrokenModel, that_runs_out_of_memory_is_named_with_the_memory_in_use) {
+  MemoryRecorder recorder;
+  const auto simulation = run_with("exhausts_memory", recorder);
+  const auto failure = simulation.summary().failure;
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->fact().code, FactCode::OutOfMemory);
+  EXPECT_EQ(failure->context().subsystem, "culprit");
+  EXPECT_GT(failure->fact().number("used").value_or(0.0), 1e6);
 }
 
 TEST(BrokenModel, that_throws_is_named_with_its_own_words) {

@@ -116,8 +116,9 @@ class CheckpointOfFmus : public testing::Test {
     EXPECT_EQ(run.exit_code, 0) << run.err;
   }
   test::ProgramResult resume(const Arguments& more = {}) {
-    return run_program(folder_,
-                       Arguments{"run", "system.toml", "--out", "rest", "--quiet", "--resume", "saved"} + more);
+    return run_program(
+        folder_,
+        Arguments{"run", "system.toml", "--out", "rest", "--overwrite", "--quiet", "--resume", "saved"} + more);
   }
   /// Returns the values.
   nlohmann::json expect_refused(const Arguments& more, const std::string& code) {
@@ -152,7 +153,8 @@ TEST_F(CheckpointOfFmus, is_gone_on_from_where_the_files_have_moved) {
   for (const auto* name : {"prey.fmu", "predator.fmu", "system.toml"}) {
     std::filesystem::rename(folder_ / name, folder_ / "elsewhere" / name);
   }
-  const auto run = run_program(folder_, {"run", "elsewhere", "--out", "rest", "--quiet", "--resume", "saved"});
+  const auto run =
+      run_program(folder_, {"run", "elsewhere", "--out", "rest", "--overwrite", "--quiet", "--resume", "saved"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(text_of(folder_ / "rest/results.csv"),
             rows_after(whole, run_json(folder_, "rest")["resumed_from"]["time"]));
@@ -161,7 +163,7 @@ TEST_F(CheckpointOfFmus, is_gone_on_from_where_the_files_have_moved) {
 TEST_F(CheckpointOfFmus, knows_its_system) {
   const auto whole = text_of(folder_ / "first/results.csv");
   std::filesystem::remove(folder_ / "system.toml");
-  const auto run = run_program(folder_, {"run", "--resume", "saved", "--out", "rest", "--quiet"});
+  const auto run = run_program(folder_, {"run", "--resume", "saved", "--out", "rest", "--overwrite", "--quiet"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(text_of(folder_ / "rest/results.csv"),
             rows_after(whole, run_json(folder_, "rest")["resumed_from"]["time"]));
@@ -241,7 +243,7 @@ TEST_F(CheckpointOfFmus, is_refused_where_it_is_not) {
 
 TEST_F(CheckpointOfFmus, needs_a_folder_and_a_sensible_interval) {
   const auto run = [&](const Arguments& more) {
-    return run_program(folder_, Arguments{"run", "system.toml", "--out", "rest", "--quiet"} + more);
+    return run_program(folder_, Arguments{"run", "system.toml", "--out", "rest", "--overwrite", "--quiet"} + more);
   };
   const auto nowhere = run({"--checkpoint", "no/folder/saved"});
   EXPECT_EQ(nowhere.exit_code, 1);
@@ -255,8 +257,8 @@ TEST_F(CheckpointOfFmus, needs_a_folder_and_a_sensible_interval) {
 
 TEST_F(CheckpointOfFmus, that_cannot_be_written_ends_the_run) {
   const std::string name(300, 'n');  // longer than names may be
-  const auto run =
-      run_program(folder_, {"run", "system.toml", "--out", "rest", "--quiet", "--checkpoint", name, "--every", "0.6"});
+  const auto run = run_program(folder_, {"run", "system.toml", "--out", "rest", "--overwrite", "--quiet",
+                                         "--checkpoint", name, "--every", "0.6"});
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_TRUE(run.err.find("'" + name) != std::string::npos) << run.err;
   EXPECT_EQ(run_json(folder_, "rest")["termination"], "failed");
@@ -269,16 +271,17 @@ TEST_F(CheckpointOfFmus, that_cannot_be_written_ends_the_run) {
 
 TEST_F(CheckpointOfFmus, in_the_place_of_a_folder_or_of_a_file_of_the_run_is_refused_before_it) {
   std::filesystem::create_directory(folder_ / "taken");
-  const auto folder = run_program(folder_, {"run", "system.toml", "--out", "rest", "--quiet", "--checkpoint", "taken"});
+  const auto folder =
+      run_program(folder_, {"run", "system.toml", "--out", "rest", "--overwrite", "--quiet", "--checkpoint", "taken"});
   EXPECT_EQ(folder.exit_code, 1);
   EXPECT_TRUE(folder.err.find("'taken'") != std::string::npos) << folder.err;
   EXPECT_FALSE(std::filesystem::exists(folder_ / "rest"));
-  const auto results = run_program(
-      folder_, {"run", "system.toml", "--out", "rest", "--quiet", "--checkpoint", "rest/../rest/results.csv"});
+  const auto results = run_program(folder_, {"run", "system.toml", "--out", "rest", "--overwrite", "--quiet",
+                                             "--checkpoint", "rest/../rest/results.csv"});
   EXPECT_EQ(results.exit_code, 1);
   std::filesystem::create_directories(folder_ / "rest");
-  const auto again = run_program(
-      folder_, {"run", "system.toml", "--out", "rest", "--quiet", "--checkpoint", "rest/results.csv", "--json"});
+  const auto again = run_program(folder_, {"run", "system.toml", "--out", "rest", "--overwrite", "--quiet",
+                                           "--checkpoint", "rest/results.csv", "--json"});
   EXPECT_EQ(again.exit_code, 1);
   EXPECT_EQ(test::failure_in(again.out)["code"], "checkpoint-is-run-file") << again.err;
   EXPECT_EQ(run_program(folder_, {"run", "system.toml", "--resume", "saved", "--append", "--out", "x"}).exit_code, 2);
@@ -287,7 +290,8 @@ TEST_F(CheckpointOfFmus, in_the_place_of_a_folder_or_of_a_file_of_the_run_is_ref
 TEST_F(CheckpointOfFmus, needs_the_state_of_every_subsystem) {
   write_text(folder_ / "system.toml",
              std::string(kSystem) + "[subsystems.idle]\nfmu = \"prey.fmu\"\nrollback = false\n");
-  const auto run = run_program(folder_, {"run", "system.toml", "--out", "rest", "--checkpoint", "other"});
+  const auto run =
+      run_program(folder_, {"run", "system.toml", "--out", "rest", "--overwrite", "--checkpoint", "other"});
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_TRUE(run.err.find("'idle'") != std::string::npos) << run.err;
   EXPECT_TRUE(run.err.find("'prey'") == std::string::npos) << run.err;
@@ -303,8 +307,10 @@ TEST_F(CheckpointOfFmus, cannot_be_continued_in_files_of_other_formats) {
   const auto run = run_program(folder_, {"run", "system.toml", "--resume", "h5.saved", "--append", "--json"});
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_EQ(test::outline_of_failure(run.out), "format-not-continued hdf5");
-  EXPECT_EQ(run_program(folder_, {"run", "system.toml", "--resume", "h5.saved", "--out", "rest", "--quiet"}).exit_code,
-            0);
+  EXPECT_EQ(
+      run_program(folder_, {"run", "system.toml", "--resume", "h5.saved", "--out", "rest", "--overwrite", "--quiet"})
+          .exit_code,
+      0);
 }
 
 /// Rows on a grid of their own, between communication times.

@@ -18,7 +18,8 @@ using Json = nlohmann::json;
 const std::string kMechanical = test::examples_folder() + "/mechanical";
 
 // Small enough a step that the run takes minutes: it is always ended from outside.
-const std::vector<std::string> kLongRun = {"run", kMechanical, "--step", "1e-8", "--stop", "2", "--out", "out"};
+const std::vector<std::string> kLongRun = {"run",  kMechanical, "--method", "jacobi", "--step",
+                                           "1e-8", "--stop",    "2",        "--out",  "out"};
 
 Json run_json(const std::filesystem::path& folder) {
   return Json::parse(text_of(folder / "run.json"));
@@ -48,7 +49,7 @@ void expect_refused(const std::vector<std::string>& arguments, const std::string
 
 TEST(CommandLine, stderr_is_empty_when_a_quick_run_succeeds) {
   const TemporaryFolder folder;
-  const auto result = run_program(folder, {"run", kMechanical, "--require", "any"});
+  const auto result = run_program(folder, {"run", kMechanical, "--method", "jacobi", "--require", "any"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.err, "");
   EXPECT_TRUE(contains(result.out, "runs/mechanical-1/results.csv")) << result.out;
@@ -60,21 +61,27 @@ TEST(CommandLine, stderr_is_empty_when_a_quick_run_succeeds) {
   EXPECT_TRUE(std::filesystem::exists(folder / "runs/mechanical-1/system.resolved.toml"));
 }
 
-TEST(CommandLine, counts_run_folders_up_and_reuses_the_one_given) {
+TEST(CommandLine, counts_run_folders_up_and_reuses_the_one_given_on_request) {
   const TemporaryFolder folder;
-  EXPECT_EQ(run_program(folder, {"run", kMechanical, "--require", "any", "--quiet"}).exit_code, 0);
-  EXPECT_EQ(run_program(folder, {"run", kMechanical, "--require", "any", "--quiet"}).exit_code, 0);
+  EXPECT_EQ(run_program(folder, {"run", kMechanical, "--method", "jacobi", "--require", "any", "--quiet"}).exit_code,
+            0);
+  EXPECT_EQ(run_program(folder, {"run", kMechanical, "--method", "jacobi", "--require", "any", "--quiet"}).exit_code,
+            0);
   EXPECT_TRUE(std::filesystem::exists(folder / "runs/mechanical-2/run.json"));
-  for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(run_program(folder, {"run", kMechanical, "--require", "any", "--quiet", "--out", "a/b"}).exit_code, 0);
-  }
+  const std::vector<std::string> given{"run", kMechanical, "--method", "jacobi", "--require",
+                                       "any", "--quiet",   "--out",    "a/b"};
+  EXPECT_EQ(run_program(folder, given).exit_code, 0);
+  EXPECT_EQ(run_program(folder, given).exit_code, 1);
+  auto overwriting = given;
+  overwriting.emplace_back("--overwrite");
+  EXPECT_EQ(run_program(folder, overwriting).exit_code, 0);
   EXPECT_TRUE(std::filesystem::exists(folder / "a/b/results.csv"));
 }
 
 TEST(CommandLine, runs_its_resolved_system_again_to_the_same_results) {
   const TemporaryFolder folder;
-  const auto first = run_program(
-      folder, {"run", kMechanical, "--require", "any", "--quiet", "--step", "2e-3", "--stop", "1", "--out", "a"});
+  const auto first = run_program(folder, {"run", kMechanical, "--method", "jacobi", "--require", "any", "--quiet",
+                                          "--step", "2e-3", "--stop", "1", "--out", "a"});
   const auto second =
       run_program(folder, {"run", "a/system.resolved.toml", "--require", "any", "--quiet", "--out", "b"});
   EXPECT_EQ(first.exit_code, 0) << first.err;
@@ -84,7 +91,8 @@ TEST(CommandLine, runs_its_resolved_system_again_to_the_same_results) {
 
 TEST(CommandLine, prints_run_json_and_nothing_else_when_asked) {
   const TemporaryFolder folder;
-  const auto result = run_program(folder, {"run", kMechanical, "--require", "any", "--json", "--out", "out"});
+  const auto result =
+      run_program(folder, {"run", kMechanical, "--method", "jacobi", "--require", "any", "--json", "--out", "out"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.out, text_of(folder / "out/run.json"));
   EXPECT_EQ(result.err, "");
@@ -92,7 +100,7 @@ TEST(CommandLine, prints_run_json_and_nothing_else_when_asked) {
 
 TEST(CommandLine, quiet_prints_nothing) {
   const TemporaryFolder folder;
-  const auto result = run_program(folder, {"run", kMechanical, "--require", "any", "--quiet"});
+  const auto result = run_program(folder, {"run", kMechanical, "--method", "jacobi", "--require", "any", "--quiet"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.out + result.err, "");
 }
@@ -102,10 +110,10 @@ TEST(CommandLine, ends_with_2_for_wrong_usage) {
   const std::vector<std::vector<std::string>> wrong = {{},
                                                        {"rnu"},
                                                        {"run"},
-                                                       {"run", kMechanical, "--nonsense"},
-                                                       {"run", kMechanical, "--step", "small"},
-                                                       {"run", kMechanical, "--threads", "0"},
-                                                       {"run", kMechanical, "--set", "left.x"},
+                                                       {"run", kMechanical, "--method", "jacobi", "--nonsense"},
+                                                       {"run", kMechanical, "--method", "jacobi", "--step", "small"},
+                                                       {"run", kMechanical, "--method", "jacobi", "--threads", "0"},
+                                                       {"run", kMechanical, "--method", "jacobi", "--set", "left.x"},
                                                        {"completion", "tcsh"},
                                                        {"reproduce", "no.such.table"}};
   for (const auto& arguments : wrong) {
@@ -166,25 +174,26 @@ TEST(BadInput, unreadable_toml_is_reported_with_its_line) {
 }
 
 TEST(BadInput, step_that_is_zero_negative_or_no_number_is_refused) {
-  for (const auto* step : {"0", "-1e-3", "nan", "inf"}) expect_refused({"run", kMechanical, "--step", step}, "step");
+  for (const auto* step : {"0", "-1e-3", "nan", "inf"})
+    expect_refused({"run", kMechanical, "--method", "jacobi", "--step", step}, "step");
 }
 
 TEST(BadInput, start_that_is_no_number_is_refused) {
-  expect_refused({"run", kMechanical, "--start", "nan"}, "start");
-  expect_refused({"run", kMechanical, "--set", "left.x=nan"}, "left.x");
+  expect_refused({"run", kMechanical, "--method", "jacobi", "--start", "nan"}, "start");
+  expect_refused({"run", kMechanical, "--method", "jacobi", "--set", "left.x=nan"}, "left.x");
 }
 
 TEST(BadInput, stop_before_start_is_refused) {
-  expect_refused({"run", kMechanical, "--stop", "-1"}, "stop");
+  expect_refused({"run", kMechanical, "--method", "jacobi", "--stop", "-1"}, "stop");
 }
 
 TEST(BadInput, step_larger_than_the_run_is_refused) {
-  expect_refused({"run", kMechanical, "--step", "3"}, "step");
+  expect_refused({"run", kMechanical, "--method", "jacobi", "--step", "3"}, "step");
 }
 
 TEST(BadInput, unknown_subsystem_and_option_get_a_suggestion) {
-  expect_refused({"run", kMechanical, "--set", "lefd.x=1"}, "did you mean 'left'?");
-  expect_refused({"run", kMechanical, "--option", "degre=1"}, "did you mean 'degree'?");
+  expect_refused({"run", kMechanical, "--method", "jacobi", "--set", "lefd.x=1"}, "did you mean 'left'?");
+  expect_refused({"run", kMechanical, "--method", "jacobi", "--option", "degre=1"}, "did you mean 'degree'?");
   expect_refused({"run", kMechanical, "--method", "jakobi"}, "did you mean 'jacobi'?");
 }
 
@@ -192,7 +201,7 @@ TEST(BadInput, unknown_subsystem_and_option_get_a_suggestion) {
 TEST(BadInput, folder_that_cannot_be_made_is_named_with_a_remedy) {
   const TemporaryFolder folder;
   write_text(folder / "file", "");
-  const auto result = run_program(folder, {"run", kMechanical, "--out", "file/out"});
+  const auto result = run_program(folder, {"run", kMechanical, "--method", "jacobi", "--out", "file/out"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_TRUE(contains(result.err, "'file/out'")) << result.err;
   EXPECT_TRUE(contains(result.err, "--out")) << result.err;
@@ -214,7 +223,7 @@ TEST(BrokenRun, full_disk_fails_the_run_and_run_json_contains_it) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "out");
   std::filesystem::create_symlink("/dev/full", folder / "out/results.csv");
-  const auto result = run_program(folder, {"run", kMechanical, "--out", "out"});
+  const auto result = run_program(folder, {"run", kMechanical, "--method", "jacobi", "--out", "out"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_TRUE(contains(result.err, "no space left on device")) << result.err;
   EXPECT_TRUE(contains(result.err, "results.csv")) << result.err;
@@ -228,7 +237,8 @@ TEST(BrokenRun, full_disk_fails_the_run_and_run_json_contains_it) {
 // overflows.
 TEST(BrokenRun, divergence_names_subsystem_and_time_and_keeps_the_results) {
   const TemporaryFolder folder;
-  const auto result = run_program(folder, {"run", kMechanical, "--step", "0.05", "--stop", "200", "--out", "out"});
+  const auto result = run_program(
+      folder, {"run", kMechanical, "--method", "jacobi", "--step", "0.05", "--stop", "200", "--out", "out"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_TRUE(contains(result.err, "subsystem '")) << result.err;
   EXPECT_TRUE(contains(result.err, "at t = ")) << result.err;

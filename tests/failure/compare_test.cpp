@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "report/page.hpp"
@@ -14,7 +16,10 @@ class CompareTest : public testing::Test {
   ProgramResult run(const std::vector<std::string>& arguments) { return run_program(folder_, arguments); }
   void make(const std::string& name, const std::vector<std::string>& more) {
     std::vector<std::string> arguments{
-        "run", examples_folder() + "/lotka_volterra", "--step", "0.02", "--quiet", "--out", name};
+        "run", examples_folder() + "/lotka_volterra", "--step", "0.02", "--quiet", "--overwrite", "--out", name};
+    if (std::find(more.begin(), more.end(), "--method") == more.end()) {
+      arguments.insert(arguments.end(), {"--method", "jacobi"});
+    }
     arguments.insert(arguments.end(), more.begin(), more.end());
     ASSERT_EQ(run(arguments).exit_code, 0);
   }

@@ -66,7 +66,7 @@ start = {{ mode = {} }}
 timeout = 0.3
 )",
                                                      run, static_cast<int>(fault)));
-    const auto result = run_here({"run", "s.toml", "--out", "out"});
+    const auto result = run_here({"run", "s.toml", "--out", "out", "--overwrite"});
     EXPECT_EQ(result.exit_code, 1) << result.err;
     EXPECT_TRUE(fs::is_empty(temporary_));
     const std::string table = test::text_of(folder_ / "out" / "results.csv");

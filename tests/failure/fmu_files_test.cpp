@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "base/sanitized.hpp"
 #include "subsystem/fmi/fmu.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "support/archives.hpp"
@@ -229,10 +230,18 @@ TEST_F(FmuFiles, symbol_that_nothing_defines_is_named) {
 
 TEST_F(FmuFiles, python_that_is_expected_in_the_process_is_reported_with_how_to_get_it_there) {
   const Fact refused =
-      refusal(write_library(patched(library_, std::string("\0sleep\0", 7), std::string("\0Py_Is\0", 7))));
+      refusal(write_library(patched(library_, std::string("\0sleep\0", 7), std::string("\0Py_No\0", 7))));
   EXPECT_EQ(refused.text("of"), "fmu-symbol-missing") << refused;
-  EXPECT_EQ(refused.subjects.back(), "Py_Is");
-  expect_text(std::string(refused.text("why")), "LD_PRELOAD");
+  EXPECT_EQ(refused.subjects.back(), "Py_No");
+  expect_text(refused.remedy, "libpython");
+}
+
+// What PythonFMU leaves to the process: the worker brings the library.
+TEST_F(FmuFiles, python_that_is_expected_in_the_process_is_there_in_a_worker) {
+  Simulation simulation(
+      system(write_library(patched(library_, std::string("\0sleep\0", 7), std::string("\0Py_Is\0", 7))), Normal));
+  EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+  EXPECT_TRUE(test::has_fact(simulation.summary().notes, FactCode::IsolatedUnasked));
 }
 
 TEST_F(FmuFiles, function_that_the_run_cannot_do_without_is_named) {
@@ -248,7 +257,7 @@ TEST_F(FmuFiles, need_of_the_tool_that_made_it_is_reported_when_it_does_not_star
 }
 
 // The engine cannot load with RTLD_DEEPBIND under a sanitizer, which replaces symbols itself: nothing to test there.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef ENTRAIN_SANITIZED
 TEST_F(FmuFiles, symbols_that_the_engine_has_as_well_are_its_own) {
   Simulation simulation(system(write(test::scripted_description("")), OwnSymbols));
   EXPECT_EQ(simulation.run().termination, Termination::Completed);

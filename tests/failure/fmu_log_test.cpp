@@ -50,7 +50,8 @@ TEST(FmuLog, holds_all_categories_of_an_fmu_when_it_is_to_be_verbose) {
   write_typed3(folder);
   write_text(folder / "system.toml", "[run]\nstop = 0.3\nstep = 0.1\n[subsystems.a]\nfmu = \"typed3.fmu\"\n");
   for (const bool verbose : {false, true}) {
-    const auto result = run_program(folder, {"run", "system.toml", verbose ? "--verbose" : "--quiet", "--out", "out"});
+    const auto result =
+        run_program(folder, {"run", "system.toml", verbose ? "--verbose" : "--quiet", "--out", "out", "--overwrite"});
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_EQ(text_of(folder / "out/fmu.log"), verbose ? "0 a [logAll] initializing at 100%n\n" : "");
   }
@@ -60,7 +61,8 @@ TEST(DefaultExperiments, give_what_the_file_leaves_open_and_are_shown_in_the_res
   const TemporaryFolder folder;
   write_typed2(folder);
   write_system(folder, "");
-  const auto result = run_program(folder, {"run", "system.toml", "--quiet", "--out", "out", "--set", "motor.i=7"});
+  const auto result = run_program(
+      folder, {"run", "system.toml", "--quiet", "--out", "out", "--set", "motor.i=7", "--method", "jacobi"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const auto resolved = text_of(folder / "out/system.resolved.toml");
   EXPECT_TRUE(contains(resolved,

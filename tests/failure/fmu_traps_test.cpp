@@ -11,6 +11,7 @@
 #include "support/scripted_descriptions.hpp"
 #include "support/systems.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/trap_fmus.hpp"
 
 // Traps of FMUs in the field, imitated by tests/support/trap_fmu.c and printing_fmu.cpp.
 
@@ -18,19 +19,6 @@ namespace entrain::test {
 namespace fmu_traps_test {
 
 namespace fs = std::filesystem;
-
-std::string trap_description(const std::string& trap, const std::string& flags) {
-  return fmt::format(R"(<fmiModelDescription fmiVersion="2.0" modelName="trap" guid="{}">
-  <CoSimulation modelIdentifier="trap" canHandleVariableCommunicationStepSize="true" {}/>
-  <ModelVariables>
-    <ScalarVariable name="u" valueReference="0" causality="input"><Real start="0"/></ScalarVariable>
-    <ScalarVariable name="y" valueReference="1" causality="output"><Real/></ScalarVariable>
-    <ScalarVariable name="v" valueReference="2" causality="input"><Real start="0"/></ScalarVariable>
-  </ModelVariables>
-  <ModelStructure><Outputs><Unknown index="2"{}/></Outputs></ModelStructure>
-</fmiModelDescription>)",
-                     trap, flags, trap == "gain" ? " dependencies=\"1\"" : " dependencies=\"\"");
-}
 
 constexpr const char* kGoesBack = "canGetAndSetFMUstate=\"true\"";
 constexpr const char* kInterpolates = "canGetAndSetFMUstate=\"true\" canInterpolateInputs=\"true\"";
@@ -40,8 +28,7 @@ class FmuTraps : public testing::Test {
   fs::path write(const std::string& trap, const std::string& flags = kGoesBack,
                  const std::string& folder = "linux64") const {
     const fs::path file = folder_ / (trap + ".fmu");
-    write_archive(file, {{"modelDescription.xml", trap_description(trap, flags)},
-                         {"binaries/" + folder + "/trap.so", text_of(trap_fmu_library())}});
+    write_trap(file, trap, flags, folder);
     return file;
   }
   /// As a subsystem, its abilities tried.
@@ -53,7 +40,7 @@ class FmuTraps : public testing::Test {
   }
   ProgramResult run(const std::string& toml, const std::vector<std::string>& more = {}) const {
     write_text(folder_ / "system.toml", toml);
-    std::vector<std::string> arguments{"run", "system.toml", "--out", "out"};
+    std::vector<std::string> arguments{"run", "system.toml", "--out", "out", "--overwrite"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_program(folder_, arguments);
   }
@@ -84,11 +71,11 @@ TEST_F(FmuTraps, printing_fmu_with_symbols_of_ours_runs_and_reaches_its_own) {
                        {"binaries/linux64/printing.so", text_of(printing_fmu_library())}});
   const auto result = run(alone("printing"));
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  expect_text(result.out, "stepping from 0.9");
-  EXPECT_EQ(result.out.find("stepping from 0\n"), result.out.rfind("stepping from 0\n")) << "of a scratch instance";
   EXPECT_EQ(line(11), "1,42");
   // Whatever it takes for the environment of its logger.
   const std::string log = text_of(folder_ / "out/fmu.log");
+  expect_text(log, "stepping from 0.9");
+  EXPECT_EQ(log.find("stepping from 0\n"), log.rfind("stepping from 0\n")) << "of a scratch instance";
   expect_text(log, "0.9 part [logStatusWarning] from 0.9\n");
   expect_text(log, "0.9 part [logStatusWarning] to the component\n");
   // And from a program that has copies of the data of its libraries, as this one may.

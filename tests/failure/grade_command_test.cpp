@@ -27,7 +27,7 @@ struct Graded {
 
 Graded graded(const Words& how, const Words& others = {}) {
   const TemporaryFolder folder;
-  Words words{"run", kMechanical, "--stop", "0.5", "--out", "out"};
+  Words words{"run", kMechanical, "--stop", "0.5", "--out", "out", "--overwrite"};
   words.insert(words.end(), how.begin(), how.end());
   words.insert(words.end(), others.begin(), others.end());
   Graded result{run_program(folder, words), {}};

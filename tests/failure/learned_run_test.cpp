@@ -23,7 +23,8 @@ class LearnedRun : public testing::Test {
     return run_program(folder_, arguments);
   }
   ProgramResult replay(std::vector<std::string> more) {
-    std::vector<std::string> arguments{"run", kSystem, "--learned", "l/learned.json", "--out", "r", "--json"};
+    std::vector<std::string> arguments{"run",   kSystem, "--learned",   "l/learned.json",
+                                       "--out", "r",     "--overwrite", "--json"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_program(folder_, arguments);
   }
@@ -61,8 +62,8 @@ TEST_F(LearnedRun, that_contradicts_the_correction_is_refused_with_both_values) 
 
 TEST_F(LearnedRun, names_its_correction) {
   ASSERT_EQ(learn({"--stop", "0.1", "--iterations", "3"}).exit_code, 0);
-  const auto result =
-      run_program(folder_, {"run", kSystem, "--learned", "l/learned.json", "--out", "r", "--stop", "0.1"});
+  const auto result = run_program(
+      folder_, {"run", kSystem, "--learned", "l/learned.json", "--out", "r", "--overwrite", "--stop", "0.1"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   expect_text(result.out, "motion_side.F corrected by l/learned.json, learned to ");
   const auto run = Json::parse(text_of(folder_ / "r/run.json"));

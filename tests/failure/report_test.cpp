@@ -12,7 +12,9 @@ class ReportTest : public testing::Test {
  protected:
   ProgramResult run(const std::vector<std::string>& arguments) { return run_program(folder_, arguments); }
   ProgramResult run_example(const std::vector<std::string>& more) {
-    std::vector<std::string> arguments{"run", examples_folder() + "/lotka_volterra", "--step", "0.01", "--out", "out"};
+    std::vector<std::string> arguments{
+        "run",        examples_folder() + "/lotka_volterra", "--method", "jacobi", "--step", "0.01", "--out", "out",
+        "--overwrite"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run(arguments);
   }
@@ -54,6 +56,20 @@ TEST_F(ReportTest, comes_with_the_run_and_again_from_its_folder) {
   EXPECT_EQ(run({"report", "out", "--out", "again.html"}).exit_code, 0);
   EXPECT_EQ(text_of(folder_ / "again.html"), page);
   EXPECT_LT(page.size(), 2'000'000U);
+}
+
+TEST_F(ReportTest, lists_the_capabilities_that_the_system_file_takes_away_and_no_other_key) {
+  if (reporting::page_template().empty()) return;  // then without_node_page_is_refused tests what happens
+  const std::string system =
+      "[run]\nstop = 1\nstep = 0.5\nmethod = \"jacobi\"\n[subsystems.a]\nmodel = \"lotka_volterra.prey\"\nstart = { u "
+      "= 1.0 }\n"
+      "side_effects = false\n";
+  write_text(folder_ / "system.toml", system);
+  ASSERT_EQ(run({"run", "system.toml", "--out", "all", "--report", "--require", "any"}).exit_code, 0);
+  EXPECT_EQ(text_of(folder_ / "all/report.html").find("capabilities-taken-away"), std::string::npos);
+  write_text(folder_ / "system.toml", system + "rollback = false\n");
+  ASSERT_EQ(run({"run", "system.toml", "--out", "some", "--report", "--require", "any"}).exit_code, 0);
+  EXPECT_NE(text_of(folder_ / "some/report.html").find("capabilities-taken-away"), std::string::npos);
 }
 
 TEST_F(ReportTest, without_node_page_is_refused) {

@@ -1,6 +1,8 @@
 // entrain verify from the command line: messages and exit codes.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "support/places.hpp"
@@ -13,6 +15,9 @@ class VerifyCommand : public testing::Test {
  protected:
   ProgramResult verify(const std::vector<std::string>& more) {
     std::vector<std::string> arguments{"verify", examples_folder() + "/mechanical", "--stop", "0.1"};
+    if (std::find(more.begin(), more.end(), "--method") == more.end()) {
+      arguments.insert(arguments.end(), {"--method", "jacobi"});
+    }
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_program(folder_, arguments);
   }

@@ -12,7 +12,8 @@ def run(folder, system, environment=None):
     results.csv by name, as lists of floats."""
     folder = pathlib.Path(folder)
     (folder / "system.toml").write_text(system)
-    command = [os.environ["ENTRAIN_PROGRAM"], "run", "system.toml", "--out", "out", "--quiet", "--no-estimate"]
+    command = [os.environ["ENTRAIN_PROGRAM"], "run", "system.toml", "--out", "out", "--overwrite", "--quiet",
+               "--no-estimate"]
     result = subprocess.run(command, cwd=folder, env={**os.environ, **(environment or {})}, capture_output=True,
                             text=True, check=False)
     if result.returncode != 0:

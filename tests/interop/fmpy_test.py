@@ -41,6 +41,7 @@ class FmpyTest(unittest.TestCase):
         # the times of FMPy differ from ours in the last digit.
         system = """
             [run]
+            method = "jacobi"
             stop = 5.0
             step = 0.05
             [subsystems.prey]

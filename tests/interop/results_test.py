@@ -15,6 +15,7 @@ PROGRAM = os.environ["ENTRAIN_PROGRAM"]
 # Three subsystems, one of which communicates at every fifth macro step only.
 SYSTEM = """
 [run]
+method = "jacobi"
 stop = 2.0
 step = 0.01
 [subsystems.m1]

@@ -11,6 +11,11 @@ enum Fault {
   Hang,
   LogNothing,
   CrashWhenTold, /* FMI 3: in fmi3SetFloat64, when that is called from the intermediate update of a step */
+  EndQuietly,    /* _exit(0) */
+  Replace,       /* exec of a program that succeeds */
+  OwnHandler,    /* a SIGSEGV caught by a handler of the FMU, which ends the process as if all were well */
+  KillItself,    /* SIGKILL, as the kernel does when memory is used up */
+  CrashOnce,     /* unless there is a file 'crashed' in the working directory, which it leaves */
   CountCalls     /* nothing wrong: y is the number of calls so far, see COUNTED_... */
 };
 
@@ -21,6 +26,8 @@ enum Fault {
 #define COUNTED_DERIVATIVES 1e9
 
 #ifndef __cplusplus
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -34,10 +41,25 @@ UNCHECKED static inline void use_memory_that_is_not_there(void) {
 static inline void hang(void) {
   for (;;) sleep(1);
 }
+static inline void end_quietly(int signal) {
+  (void)signal;
+  _exit(0);
+}
 /* Does not return for those modes that end the process. */
 static inline void take_the_process_along(int mode) {
   if (mode == Segfault) use_memory_that_is_not_there();
   if (mode == Abort) abort();
   if (mode == Hang) hang();
+  if (mode == EndQuietly) end_quietly(0);
+  if (mode == Replace) execl("/bin/true", "true", (char*)NULL);
+  if (mode == KillItself) raise(SIGKILL);
+  if (mode == CrashOnce && access("crashed", F_OK) != 0) {
+    close(open("crashed", O_CREAT | O_WRONLY, 0600));
+    use_memory_that_is_not_there();
+  }
+  if (mode == OwnHandler) {
+    signal(SIGSEGV, end_quietly);
+    use_memory_that_is_not_there();
+  }
 }
 #endif

@@ -81,6 +81,7 @@ inline ModelFactory models_of(const Network& network) {
 inline SystemDescription description_of(const Network& network, double stop) {
   SystemDescription description;
   description.name = "oscillators";
+  description.method.value = "jacobi";
   description.stop = {stop, {}};
   for (std::size_t s = 0; s < network.size(); ++s) {
     auto& subsystem = description.subsystems.emplace_back();

@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -31,13 +33,19 @@ class Program {
     std::vector<char*> argv{const_cast<char*>("entrain")};
     for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
     argv.push_back(nullptr);
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return;
     pid_ = ::fork();
     if (pid_ == 0) {
+      constexpr int kLastClosed = 500;  // descriptors are closed in their order when a process ends
+      ::fcntl(ends[1], F_DUPFD, kLastClosed);
       redirect(STDOUT_FILENO, out_);
       redirect(STDERR_FILENO, err_);
       if (::chdir(folder.path().c_str()) == 0) ::execv(test::program().c_str(), argv.data());
       ::_exit(127);
     }
+    ::close(ends[1]);
+    alive_ = ends[0];
   }
   ~Program() {
     if (pid_ > 0) {
@@ -54,6 +62,11 @@ class Program {
     int status = 0;
     ::waitpid(pid_, &status, 0);
     pid_ = -1;
+    // The process that works for it ends with it, but a moment later when it was killed.
+    constexpr int kLongest = 30'000;  // ms
+    pollfd last{alive_, 0, 0};
+    ::poll(&last, 1, kLongest);
+    ::close(alive_);
     ProgramResult result;
     if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
     if (WIFSIGNALED(status)) result.end_signal = WTERMSIG(status);
@@ -70,6 +83,7 @@ class Program {
   std::filesystem::path out_;
   std::filesystem::path err_;
   pid_t pid_ = -1;
+  int alive_ = -1;  ///< a pipe that ends when no process of the program is left
 };
 
 inline ProgramResult run_program(const TemporaryFolder& folder, const std::vector<std::string>& arguments) {
@@ -79,7 +93,7 @@ inline ProgramResult run_program(const TemporaryFolder& folder, const std::vecto
 /// The results of a run into the folder `out`, which must succeed.
 inline std::string results_of(const TemporaryFolder& folder, const std::string& system, const std::string& out,
                               const std::vector<std::string>& more = {}) {
-  std::vector<std::string> arguments{"run", system, "--out", out, "--quiet", "--require", "any"};
+  std::vector<std::string> arguments{"run", system, "--out", out, "--overwrite", "--quiet", "--require", "any"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   const auto run = run_program(folder, arguments);
   EXPECT_EQ(run.exit_code, 0) << run.err;

@@ -137,6 +137,11 @@ EXPORT fmi2Status fmi2DoStep(fmi2Component component, fmi2Real from, fmi2Real si
       return fmi2Discard;
     case Segfault: log_text(c, fmi2Error, "close to the %s", "edge"); /* fall through */
     case Abort:
+    case EndQuietly:
+    case Replace:
+    case OwnHandler:
+    case KillItself:
+    case CrashOnce:
     case Hang: take_the_process_along(c->mode); return fmi2OK;
     case DivideByZero: c->last = divided(c->terminated); return fmi2OK;
     case ExitProcess: exit(0);

@@ -12,11 +12,12 @@
 
 namespace entrain::test {
 
-/// A system written in the test itself. Throws with every problem.
+/// A system written in the test itself; held inputs where it names no method. Throws with every problem.
 inline SystemDescription system_from(std::string_view toml) {
   std::vector<Problem> problems;
   auto description = description::parse_system(toml, "test.toml", problems);
   if (!problems.empty()) throw Error(std::move(problems));
+  if (description.method.where.file.empty()) description.method.value = "jacobi";
   return description;
 }
 
@@ -27,8 +28,11 @@ inline SystemDescription system_in(const TemporaryFolder& folder, std::string_vi
   return description;
 }
 
+/// With held inputs where its method is to be chosen: tests name the method that they are about.
 inline SystemDescription example(const std::string& name) {
-  return load(test::examples_folder() + "/" + name);
+  auto description = load(test::examples_folder() + "/" + name);
+  if (description.method.value == default_method()) description.method.value = "jacobi";
+  return description;
 }
 
 struct Change {

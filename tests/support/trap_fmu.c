@@ -8,8 +8,30 @@
    warns_later      the same from t = 0.5 s on
    strange          takes derivatives of order 2 for something else
    chatty           logs what it does, without trouble, in categories that its description does not name
-   once             nothing */
+   once             nothing
+   In the step that passes t = 0.5 s, once:
+   hangs            does not return
+   rounds           rounds upwards from then on
+   flushes          turns denormal numbers to zero from then on
+   trapped          has floating point faults trapped from then on
+   blocks           blocks all signals from then on
+   handles          ignores signals from then on, crashes among them
+   german           chooses the locale de_DE.UTF-8
+   moves            changes the working directory to /
+   reopens          closes the standard streams and opens a file in their place
+   closes           closes all other files and opens a file in their place
+   prints           prints two lines to both standard streams
+   ends_thread      ends the thread that called it
+   crashing_thread  starts a thread that uses memory that is not there */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <fenv.h>
+#include <locale.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <xmmintrin.h>
 
 #include "faults.h"
 #include "idle_fmi2.h"
@@ -28,6 +50,48 @@ static int instances = 0;
 
 static int is(const Component* c, const char* trap) {
   return strcmp(c->trap, trap) == 0;
+}
+
+static void* crash(void* unused) {
+  use_memory_that_is_not_there();
+  return unused;
+}
+
+static void reopen(int first, int last) {
+  for (int i = first; i <= last; ++i) close(i);
+  for (int i = first; i <= last; ++i) {
+    const int opened = open("taken.txt", O_CREAT | O_WRONLY | O_APPEND, 0600);
+    (void)opened;
+  }
+}
+
+static void spring(const Component* c) {
+  if (is(c, "hangs")) hang();
+  if (is(c, "rounds")) fesetround(FE_UPWARD);
+  if (is(c, "flushes")) _mm_setcsr(_mm_getcsr() | 0x8040);
+  if (is(c, "trapped")) feenableexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INEXACT);
+  if (is(c, "blocks")) {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+  }
+  if (is(c, "handles")) {
+    for (int number = 1; number < 32; ++number) signal(number, SIG_IGN);
+  }
+  if (is(c, "german") && setlocale(LC_ALL, "de_DE.UTF-8") == NULL) use_memory_that_is_not_there();
+  if (is(c, "moves") && chdir("/") != 0) use_memory_that_is_not_there();
+  if (is(c, "reopens")) reopen(0, 2);
+  if (is(c, "closes")) reopen(3, 60);
+  if (is(c, "prints")) {
+    printf("{ to the output\nof the process\n");
+    fprintf(stderr, "{ to the errors\nof the process\n");
+  }
+  if (is(c, "ends_thread")) pthread_exit(NULL);
+  if (is(c, "crashing_thread")) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, crash, NULL);
+    hang();
+  }
 }
 
 EXPORT fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, fmi2String resources,
@@ -88,6 +152,7 @@ EXPORT fmi2Status fmi2DoStep(fmi2Component component, fmi2Real from, fmi2Real h,
     c->x += part * (c->u[p] + c->v[p]) * (p == 2 && is(c, "strange") ? 7.0 : 1.0);
     part *= h / (p + 2);
   }
+  if (from < 0.5 && from + h >= 0.5) spring(c);
   c->t = from + h;
   if (is(c, "chatty")) c->log(c->environment, "trap", fmi2OK, "calls", "fmi2DoStep from %g", from);
   if (is(c, "chatty")) c->log(c->environment, "trap", fmi2Warning, "calls", "close to %g", from);

@@ -10,6 +10,7 @@ namespace entrain::test {
 inline SystemDescription two_in_a_loop(Time stop) {
   SystemDescription description;
   description.name = "pair";
+  description.method.value = "jacobi";
   description.stop = {stop, {}};
   description.step = {0.01, {}};
   for (const std::string name : {"a", "b"}) {

@@ -7,6 +7,7 @@
 #include "support/archives.hpp"
 #include "support/facts.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/zip_bytes.hpp"
 
 namespace entrain {
 namespace archive_test {
@@ -135,6 +136,30 @@ TEST_F(Archive, that_hides_a_bomb_is_refused) {
             "archive-too-large b (limit = 1000)");
   limits.entries = 1;
   EXPECT_EQ(refusal(file_, limits), "archive-too-many-entries (entries = 2, limit = 1)");
+}
+
+TEST_F(Archive, whose_entries_together_unpack_to_far_more_than_it_has_is_refused) {
+  base::ArchiveLimits limits;
+  limits.total_free_bytes = 1000;
+  const std::string text(5000, 'a');  // each may be packed so well, being small
+  EXPECT_EQ(refusal(write({{"a", text}, {"b", text}, {"c", text}, {"d", text}}), limits), "unpacked");
+  limits.total_ratio = 20;
+  EXPECT_EQ(refusal(file_, limits), "archive-ratio (bytes = 20000, ratio = 20)");
+}
+
+TEST_F(Archive, whose_entries_share_bytes_is_refused_before_anything_is_unpacked) {
+  test::ZipBytes zip;
+  zip.add({"0000000", std::string(1000, 'a')});
+  zip.add_aliases(3);
+  test::write_text(file_, zip.finished());
+  const auto why = refusal(file_);
+  EXPECT_TRUE(why.starts_with("archive-overlap 000000")) << why;
+}
+
+TEST_F(Archive, that_takes_too_long_is_refused) {
+  base::ArchiveLimits limits;
+  limits.seconds = 0.0;
+  EXPECT_EQ(refusal(write({{"a", "1"}}), limits), "archive-too-slow (seconds = 0 s)");
 }
 
 TEST_F(Archive, that_is_broken_is_refused) {

@@ -65,6 +65,45 @@ TEST(CompanionError, two_larger_steps_show_error_and_order) {
   }
 }
 
+/// The response of a decaying motion to an input that jumps by 1 at `jump` inside a step, and is seen at the end of
+/// that step: late by the rest of the step. `shifted`: the grid of twice the step that begins with a single one.
+double response(Time t, Time jump, double step, Time offset) {
+  const Time seen = offset + step * std::ceil((jump - offset) / step);
+  return t < seen ? 0.0 : 1.0 - std::exp(-(t - seen));
+}
+
+TEST(CompanionError, companions_on_both_grids_show_a_jump_inside_a_step) {
+  const double step = 10.0 / 400;
+  int agrees_alone = 0;
+  for (const double place : {0.2, 0.5, 0.8}) {
+    for (const int in_step : {100, 101, 102, 103}) {
+      const Time jump = step * (in_step + place);
+      const Course course = [&](Time t, double factor) { return response(t, jump, factor * step, 0.0); };
+      auto runs = sampled(course, {1.0, 2.0, 4.0}, 3.0);
+      const auto alone = estimate::judge_by_companions(runs.output);
+      auto& shifted = runs.output.courses.emplace_back(runs.output.courses[1]);
+      shifted.shifted = true;
+      for (std::size_t k = 0; k < runs.times.size(); ++k) {
+        shifted.values[k] =
+            k % 2 == 1 ? response(runs.times[k], jump, 2.0 * step, step) : std::numeric_limits<double>::quiet_NaN();
+      }
+      const auto judgement = estimate::judge_by_companions(runs.output);
+      double squares = 0.0;
+      for (const Time t : runs.times) {
+        const double truth = t < jump ? 0.0 : 1.0 - std::exp(-(t - jump));
+        squares += std::pow(course(t, 1.0) - truth, 2) / static_cast<double>(runs.times.size());
+      }
+      const double truth = std::sqrt(squares);
+      agrees_alone += alone.error.bound < truth ? 1 : 0;
+      EXPECT_GT(judgement.error.error, truth / 3.0) << in_step << " " << place;
+      EXPECT_LT(judgement.error.error, truth * 3.0) << in_step << " " << place;
+      EXPECT_GT(judgement.error.bound, truth) << in_step << " " << place;
+      EXPECT_TRUE(judgement.shows_jumps);
+    }
+  }
+  EXPECT_GE(agrees_alone, 3) << "nested grids alone do not see it where they have the same neighbour of the jump";
+}
+
 TEST(CompanionError, order_below_the_formal_one_has_a_factor_of_three) {
   const auto result = judged(sine_with(1e-4, 1.0), {1.0, 2.0, 4.0}, 2.0);
   EXPECT_NEAR(result.error.error, 0.5e-4, 0.5e-6);

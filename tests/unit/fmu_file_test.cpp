@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/sanitized.hpp"
 #include "models/registry.hpp"
 #include "support/loaded_fmu.hpp"
 #include "support/places.hpp"
@@ -41,7 +42,7 @@ TEST(FmuFile, every_built_in_model_is_an_fmu_of_both_versions) {
   }
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which add libraries of their own
+#ifndef ENTRAIN_SANITIZED  // which add libraries of their own
 TEST(FmuFile, library_needs_nothing_but_the_c_library) {
   const FmuLibrary library("2", "lotka_volterra_modulated_prey");  // the one with SUNDIALS inside
   std::istringstream lines(output_of("ldd " + library.path()));

@@ -3,14 +3,20 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <cfenv>
 #include <chrono>
 #include <cstdio>
+#include <new>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 #include <thread>
 
 #include "base/fault_watch.hpp"
 #include "base/printable.hpp"
+#include "base/sanitized.hpp"
 #include "entrain/fact_codes.hpp"
+#include "entrain/watchdog.hpp"
 
 namespace entrain {
 namespace foreign_code_test {
@@ -43,6 +49,45 @@ TEST(ForeignCode, knows_its_innermost_call) {
   EXPECT_EQ(code.function(), nullptr);
   EXPECT_EQ(base::ForeignCode::current(), nullptr);
   EXPECT_EQ(code.calls(), 2U);
+}
+
+TEST(ForeignCode, that_throws_a_long_text_is_quoted_in_part) {
+  base::ForeignCode code({.code = "library"});
+  try {
+    code.call("f", [] { throw std::runtime_error(std::string(1'000'000, 'x')); });
+    FAIL() << "nothing thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fact().text("what"), "'" + std::string(base::kLongestQuote, 'x') + "...'");
+  }
+}
+
+TEST(ForeignCode, that_runs_out_of_memory_is_named_with_function_and_amounts) {
+  base::ForeignCode code({.code = "library", .subsystem = "part"});
+  note_refused_memory(123456789);
+  try {
+    code.call("f", [] { throw std::bad_alloc(); });
+    FAIL() << "nothing thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fact().code, FactCode::OutOfMemory);
+    EXPECT_EQ(error.context().subsystem, "part");
+    EXPECT_EQ(error.fact().text("function"), "f");
+    EXPECT_EQ(error.fact().number("requested"), 123456789.0);
+    EXPECT_GT(error.fact().number("used").value_or(0.0), 1e6);
+  }
+}
+
+TEST(ForeignCode, that_changes_the_arithmetic_has_it_put_back_before_it_returns) {
+  base::ForeignCode code({.code = "library"});
+  const auto third = [] {
+    volatile double one = 1.0;
+    return one / 3.0;
+  };
+  const double before = third();
+  code.call("f", [] { std::fesetround(FE_UPWARD); });
+  EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+  EXPECT_EQ(third(), before);
+  EXPECT_THROW(code.call("g", [] { std::fesetround(FE_DOWNWARD), throw 1; }), Error);
+  EXPECT_EQ(std::fegetround(), FE_TONEAREST);
 }
 
 TEST(ForeignCode, turns_what_is_thrown_into_an_error_and_is_done) {
@@ -166,7 +211,7 @@ TEST_F(Faults, call_of_a_visit_that_takes_too_long_is_named) {
       testing::ExitedWithCode(1), "library did not return from g within 0.1 s");
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which catch signals themselves
+#ifndef ENTRAIN_SANITIZED  // which catch signals themselves
 TEST_F(Faults, crash_of_our_own_is_not_touched) {
   EXPECT_EXIT(
       {

@@ -1,10 +1,14 @@
 // Options of missiles and f3ornits as the user writes them: what each does, and what a wrong value is answered with.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "methods/registry.hpp"
+#include "support/places.hpp"
 #include "support/systems.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace entrain {
 namespace method_options_test {
@@ -113,6 +117,19 @@ TEST(MissilesLaplace, gaver_stehfest_of_the_paper_gives_nearly_the_same_answer) 
 
 TEST(DefaultMethod, is_the_first_of_the_registry) {
   EXPECT_EQ(default_method(), method::built_in_methods().entries().front().traits.name);
+}
+
+TEST(Documented, is_every_method_in_the_readme_and_with_a_page) {
+  const auto root = std::filesystem::path(test::examples_folder()).parent_path();
+  const auto readme = test::text_of(root / "README.md");
+  const auto index = test::text_of(root / "docs/README.md");
+  for (const auto& name : method::built_in_methods().names()) {
+    std::string page = "theory/" + name + ".md";
+    std::replace(page.begin(), page.end(), '-', '_');
+    EXPECT_NE(readme.find("\n| `" + name + "` |"), std::string::npos) << name;
+    EXPECT_NE(index.find('(' + page + ')'), std::string::npos) << page;
+    EXPECT_TRUE(std::filesystem::is_regular_file(root / "docs" / page)) << page;
+  }
 }
 
 }  // namespace method_options_test

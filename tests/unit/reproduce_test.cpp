@@ -28,6 +28,21 @@ TEST(Reproduce, an_error_may_beat_the_reference_where_smaller_is_better) {
   EXPECT_FALSE(reproducing::compared("q", {}, 2.0, 2.3, error).ok);
 }
 
+TEST(Reproduce, printed_numbers_are_met_beaten_or_not_met) {
+  using reproducing::Better;
+  const auto printed = [](std::optional<double> paper, double ours, Better better) {
+    return reproducing::compared("", paper, 1.0, ours, {0.0, ""}, better).printed;
+  };
+  EXPECT_EQ(printed({}, 1.0, Better::Smaller), PrintedNumber::NotComparable);
+  EXPECT_EQ(printed(2.0, 2.09, Better::Smaller), PrintedNumber::Met);
+  EXPECT_EQ(printed(2.0, 2.11, Better::Smaller), PrintedNumber::NotMet);
+  EXPECT_EQ(printed(2.0, 1.0, Better::Smaller), PrintedNumber::Beaten);
+  EXPECT_EQ(printed(2.0, 1.0, Better::Neither), PrintedNumber::NotMet);
+  EXPECT_EQ(printed(3.0, 4.0, Better::Larger), PrintedNumber::Beaten);
+  EXPECT_EQ(printed(3.0, 2.0, Better::Larger), PrintedNumber::NotMet);
+  EXPECT_EQ(printed(3.0, std::numeric_limits<double>::quiet_NaN(), Better::Larger), PrintedNumber::NotMet);
+}
+
 TEST(Reproduce, nan_is_never_ok) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_FALSE(reproducing::compared("q", {}, 2.0, nan, {0.1, "", true}).ok);

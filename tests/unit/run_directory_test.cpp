@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 
 SystemDescription prey_and_predators() {
   auto description = load(examples_folder() + "/lotka_volterra");
+  description.method.value = "jacobi";
   description.step = {0.01, {}};
   description.stop = {1.0, {}};
   return description;
@@ -55,6 +56,7 @@ TEST(RunIntoAFolder, can_be_read_with_the_units_that_csv_does_not_hold) {
   RunDirectoryOptions options;
   options.folder = folder / "out";
   auto description = load(examples_folder() + "/two_mass");
+  description.method.value = "jacobi";
   description.stop = {1.0, {}};
   run(description, options);
   const auto results = read_results(folder / "out");

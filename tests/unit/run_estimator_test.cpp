@@ -208,6 +208,7 @@ TEST(RunEstimator, unstable_coupling_is_named_and_not_measured_by_its_own_range)
 TEST(RunEstimator, chaos_is_estimated_as_far_as_it_can_be) {
   SystemDescription description;
   description.name = "ring";
+  description.method.value = "jacobi";
   description.stop = {400.0, {}};
   description.step = {0.05, {}};
   for (const std::string name : {"x", "y", "z"}) {

@@ -3,6 +3,7 @@
 
 #include "entrain/report.hpp"
 #include "entrain/run.hpp"
+#include "methods/registry.hpp"
 #include "support/facts.hpp"
 #include "support/json_schema.hpp"
 #include "support/places.hpp"
@@ -27,7 +28,7 @@ void expect_valid(const nlohmann::json& json) {
 }
 
 TEST(RunSchema, holds_for_every_method_and_kind_of_system) {
-  for (const char* method : {"jacobi", "gauss-seidel", "nepce", "missiles", "ifosmondi", "f3ornits", "monolithic"}) {
+  for (const auto& method : method::built_in_methods().names()) {
     SCOPED_TRACE(method);
     expect_valid(
         json_of_run(test::changed(test::example("lotka_volterra"), {.method = method, .step = 0.1, .stop = 1.0})));

@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "description/run_keys.hpp"
 #include "description/system_file.hpp"
 #include "description/toml_text.hpp"
 #include "subsystem/restricted.hpp"
@@ -30,6 +31,9 @@ double sample(const description::KeyLimits& limits, double) {
 std::vector<double> sample(const description::KeyLimits&, const std::vector<double>&) {
   return {1.0, 2.5};
 }
+Isolation sample(const description::KeyLimits&, const Isolation&) {
+  return "suppliers";
+}
 template <Choice Enum>
 Enum sample(const description::KeyLimits&, Enum) {
   return ChoiceNames<Enum>::all.back().value;
@@ -39,6 +43,8 @@ template <class T>
 std::string text_of(const T& value) {
   if constexpr (Choice<T>) {
     return description::toml_text(to_word(value));
+  } else if constexpr (std::is_same_v<T, Isolation>) {
+    return std::visit([](const auto& held) { return description::toml_text(OptionValue(held)); }, value);
   } else {
     return description::toml_text(OptionValue(value));
   }
@@ -52,6 +58,8 @@ std::vector<std::string> wrong_values(const description::KeyLimits& limits) {
     values = {"\"no such word\"", "1"};
   } else if constexpr (std::is_same_v<T, bool>) {
     values = {"\"no\"", "1"};
+  } else if constexpr (std::is_same_v<T, Isolation>) {
+    values = {"\"\"", "1", "[true]"};
   } else if constexpr (std::is_same_v<T, std::vector<double>>) {
     values = {"[1.0, nan]", "[\"a\"]", "1.0"};
   } else {
@@ -153,6 +161,8 @@ std::string type_text(const description::KeyLimits& limits, std::string_view uni
     return fmt::format("`\"{}\"`", fmt::join(words_of<T>(), "\"`, `\""));
   } else if constexpr (std::is_same_v<T, bool>) {
     return "`true`, `false`";
+  } else if constexpr (std::is_same_v<T, Isolation>) {
+    return "`true`, `false`, a name";
   } else if constexpr (std::is_same_v<T, std::vector<double>>) {
     return fmt::format("list of numbers{}", unit.empty() ? "" : fmt::format(" in {}", unit));
   } else {
@@ -177,6 +187,27 @@ TEST(SubsystemKeys, are_documented_as_in_the_list) {
   const auto docs = test::text_of(test::examples_folder() + "/../docs/system_file.md");
   EXPECT_NE(docs.find(table_of_keys()), std::string::npos) << "docs/system_file.md must hold this table:\n\n"
                                                            << table_of_keys();
+}
+
+TEST(Documented, is_every_source_of_a_subsystem) {
+  const auto docs = test::text_of(test::examples_folder() + "/../docs/system_file.md");
+  for (const auto& source : description::kSubsystemSources) {
+    EXPECT_NE(docs.find(fmt::format("\n| `{} = ", source.name)), std::string::npos) << source.name;
+  }
+}
+
+TEST(Documented, is_every_key_of_run) {
+  const auto docs = test::text_of(test::examples_folder() + "/../docs/system_file.md");
+  const auto keys = docs.substr(docs.find("## [run]"), docs.find("## [subsystems.NAME]") - docs.find("## [run]"));
+  description::for_each_run_key(
+      [&](const auto& key) { EXPECT_NE(keys.find(fmt::format("`{}`", key.name)), std::string::npos) << key.name; });
+}
+
+TEST(Documented, is_every_format_of_results) {
+  const auto docs = test::text_of(test::examples_folder() + "/../docs/system_file.md");
+  for (const auto format : kRecordFormats) {
+    EXPECT_NE(docs.find(fmt::format("`\"{}\"`", format)), std::string::npos) << format;
+  }
 }
 
 }  // namespace subsystem_keys_test

@@ -161,7 +161,7 @@ TEST(SystemReader, leaves_empty_what_is_not_written) {
   EXPECT_EQ(system.start.value, 0.0);
   EXPECT_FALSE(system.stop.has_value());
   EXPECT_FALSE(system.step.has_value());
-  EXPECT_EQ(system.method.value, "jacobi");
+  EXPECT_EQ(system.method.value, "auto");
   EXPECT_FALSE(system.record.variables.has_value());
   EXPECT_FALSE(system.record.interval.has_value());
   EXPECT_FALSE(system.subsystems[0].rollback.has_value());

@@ -42,8 +42,6 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "one integrator for all equations ({integrator}, relative tolerance {relative_tolerance:g}); the step only sets "
      "the output times",
      ""},
-    {StepFollowsIteration, Note, "step-follows-iteration",
-     "adaptive: the step follows the iteration, not an error estimate", ""},
     {PredictorEstimates, Note, "predictor-estimates",
      "predictor: estimates with reconstruction = {reconstruction}, linearize = \"{linearize}\"", ""},
     {PredictorContinued, Note, "predictor-continued",
@@ -56,8 +54,9 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "units do not determine the power bonds between '{0}' and '{1}': {efforts} with {flows}; write them in [bonds]",
      ""},
     {MethodChosen, Note, "method-chosen",
-     "auto: {0}, because: {why}{?options_of|; the options of {options_of} in the file are left out}", ""},
-    {MethodNotChosen, Note, "method-not-chosen", "auto: {0}, because no forecast was possible: {why}", ""},
+     "auto: {0} with a step of {step:.6g}, because: {why}{?options_of|; the options of {options_of} in the file are "
+     "left out}",
+     ""},
     {CorrectionUsed, Note, "correction-used", "{*} corrected by {file}, learned to {error:.2g} of the range", ""},
     // Runs: trial steps.
     {TrialsEstimated, Note, "trials-estimated", "'{0}' is tried out by the costarica estimate", ""},
@@ -147,6 +146,12 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "FMU '{0}': it requires steps of one size, but does not report which: it gets the macro step", ""},
     {FmuReturnedWarning, Warning, "fmu-returned-warning",
      "'{0}' returned a warning {times} times, first from {function} at t = {first}{message}", ""},
+    // Worker processes.
+    {IsolatedUnasked, Note, "isolated-unasked", "'{0}' runs in a process of its own: {why}", ""},
+    {WorkerRestarted, Warning, "worker-restarted",
+     "the process of '{0}' ended and was started again, {restart} of {allowed} times: {why}", ""},
+    {CallTakesLong, Note, "call-takes-long", "'{0}' has been in {function} for {seconds}{?time|, t = {time}}", ""},
+    {FmuEndFailed, Warning, "fmu-end-failed", "after the last step, with the results complete: {why}", ""},
     // Files.
     {SettingsInAnnotation, Note, "settings-in-annotation",
      "method, steps, options and what is recorded are in an annotation ({annotation}), which other tools ignore", ""},
@@ -204,8 +209,6 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {EstimateNoCommonTimes, Warning, "estimate-no-common-times",
      "the error of '{0}' was not estimated: the runs that are compared have {count} common time{count~~s}",
      "Use entrain verify"},
-    {EstimateStepsNotReplayed, Warning, "estimate-steps-not-replayed",
-     "the error was not estimated: the steps of {0} cannot be replayed", "Use entrain verify"},
     {EstimateCompanionFailed, Note, "estimate-companion-failed",
      "the run with {factor:g} times the step did not complete: {why}", ""},
     {EstimateNoCoupling, Note, "estimate-no-coupling", "nothing is connected: there is no coupling error", ""},
@@ -231,37 +234,8 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {EstimateSaturates, Note, "estimate-saturates",
      "the error of '{0}' is as large as its motion from t = {until} on: the estimate holds up to there", ""},
     // Choice of a method.
-    {SmallestForecastError, Note, "smallest-forecast-error",
-     "smallest forecast error for its cost, by the motion of the first {seen:.3g}: {error:.2g} of the range of the "
-     "worst output at this step{?unchecked|, as far as the subsystems integrate exactly{?nonlinear| and the system "
-     "stays as it is at the start}}{?measured| (but in a run over {measured_over:.3g} half the step changes "
-     "{measured:.2g} where {measured_forecast:.2g} is forecast: the subsystems do not integrate as exactly as a "
-     "forecast assumes, and the error will be larger)}, spectral radius {radius:.6g}{?large|; that is large}{?grows|; "
-     "it grows, as with every other method that can be forecast}{?better_step|: with {better_step:.3g} it would be "
-     "{better_error:.2g}}{?smallest_step|, and no step down to {smallest_step:.3g} corrects it}",
-     ""},
-    {CannotBeTakenBack, Note, "cannot-be-taken-back",
-     "'{0}' cannot be taken back, and estimates do not show what it does at events of its own", ""},
-    {IterationsDisagree, Note, "iterations-disagree",
-     "in a run over {length:.3g} {0} does not agree with finer steps of {1}", ""},
-    {NoForecast, Note, "no-forecast", "{why}", ""},
-    {NoPilotRun, Note, "no-pilot-run", "no pilot run for a forecast: {why}", ""},
     {NoLinearization, Note, "no-linearization", "'{0}' provides no linearization", ""},
-    {LinearizationUsed, Note, "linearization-used",
-     "so no errors are forecast; every subsystem provides its linearization", ""},
-    {NoErrorForecast, Note, "no-error-forecast", "no error could be forecast", ""},
-    {RatesUnknown, Note, "rates-unknown", "not every subsystem provides the rates of its states", ""},
-    {MethodObstacle, Note, "method-obstacle", "{why}", ""},
-    {ActsOneWay, Note, "acts-one-way",
-     "no subsystem acts back on those that feed it, so each is called after its sources", ""},
-    {IterationsPossible, Note, "iterations-possible",
-     "every subsystem can be tried, so iterations make the coupling consistent", ""},
-    {InputsContinuedLinearly, Note, "inputs-continued-linearly", "inputs are continued linearly, or by their mean", ""},
     {NoOtherMethod, Note, "no-other-method", "no other method can: {why}", ""},
-    {TooManySignals, Note, "too-many-signals",
-     "every subsystem provides its linearization; {signals} states, inputs and outputs are too many for a quick "
-     "forecast",
-     ""},
     {DependsOnTime, Note, "depends-on-time", "'{0}' depends on time, which a linearization does not show", ""},
     {HasEvents, Note, "has-events", "'{0}' has events, which a linearization does not show", ""},
     {AnnouncesEvents, Note, "announces-events", "'{0}' announces events, which a linearization does not show", ""},
@@ -272,45 +246,42 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {PilotFailed, Note, "pilot-failed", "the pilot run with {0} failed: {why}", ""},
     {PilotWithSmallerStep, Note, "pilot-with-smaller-step",
      "a step of {step:.3g} is too long to follow the motion: it is that of a pilot run with {smaller:.3g}", ""},
-    // Advice: reasons.
-    {SmallestError, Note, "smallest-error",
-     "smallest {basis}{?length|, measured over {length:.3g}}: {error:.2g} of the range of the worst output", ""},
-    {SmallErrorAndDefect, Note, "small-error-and-defect",
-     "{basis}{?length|, measured over {length:.3g}}: {error:.2g} of the range of the worst output, hardly more than "
-     "{0} with {other:.2g}; but the inputs of subsystems with imposed steps, which no run refines, are {defect:.2g} of "
-     "their range from their sources instead of {other_defect:.2g}",
+    {TrialMeasured, Note, "trial-measured",
+     "{0} at a step of {step:.3g} has an error of {error:.2g} of the range of {1}, at most {bound:.2g}, measured over "
+     "{?whole|the whole run}{!whole|the first {length:.3g}}{?order|; this step follows by order {order:.2g}}",
      ""},
-    {SmallErrorAndForecast, Note, "small-error-and-forecast",
-     "{basis}{?length|, measured over {length:.3g}}: {error:.2g} of the range of the worst output, hardly more than "
-     "{0} with {other:.2g}; but the forecast share of the coupling is {coupling:.2g} instead of {other_coupling:.2g}",
+    {TrialFailed, Note, "trial-failed",
+     "{0} at a step of {step:.3g} does not serve{?length| over the first {length:.3g}}: {why}", ""},
+    {ForecastTaken, Note, "forecast-taken",
+     "the system is linear: over the whole run {error:.2g} of the range of the worst output is forecast at this step",
      ""},
-    {NextBest, Note, "next-best", "next is {0} with {error:.2g}", ""},
-    {EqualCostRuns, Note, "equal-cost-runs",
-     "in runs of equal cost over {length:.3g} {0} has an error of {?at_most|at most }{error:.2g} of the range of the "
-     "worst output, {1} (step {step:.3g}) of {?other_at_most|at most }{other:.2g}{?won|, the best of the others}",
+    {ForecastRefuted, Note, "forecast-refuted",
+     "{0} at a step of {step:.3g} has an error of {error:.2g} over the first {length:.3g} where {forecast:.2g} is "
+     "forecast: "
+     "the subsystems do not integrate as exactly as a forecast assumes, so errors are measured",
      ""},
-    {NoMethodCompleted, Note, "no-method-completed", "no method completed a brief run; see the remarks", ""},
-    {NoMethodFinite, Note, "no-method-finite", "no method stays finite over {length:.3g} at a step of {step:.3g}", ""},
-    {OnlyOwnSteps, Note, "only-own-steps",
-     "no other method stays finite over {length:.3g} at a step of {step:.3g}; {0} chooses its own steps", ""},
-    {NoOtherCompleted, Note, "no-other-completed", "no other method completed a brief run", ""},
-    {GrowsAtEveryStep, Note, "grows-at-every-step",
-     "it grows at every step; with the best, {0}, a disturbance is multiplied by {radius:.4g} in every macro step",
-     "Choose another method or change the coupling"},
-    {BestIsUseless, Note, "best-is-useless",
-     "the best, {0}, has an error of {error:.2g} times the range of the worst output at a step of {step:.3g}",
-     "Choose a smaller step"},
-    {BetterAtSmallerStep, Note, "better-at-smaller-step",
-     "at {step:.3g} no method has an error below {tolerance:g}; at {smaller:.3g}, and equal cost, {0} has the smallest "
-     "forecast error: {error:.2g} of the range of the worst output",
+    {CheapestWithinTolerance, Note, "cheapest-within-tolerance",
+     "of {tried} that {tried~was~were} tried, {0} keeps a tolerance of {tolerance:g} with the fewest calls, or with a "
+     "smaller error and at most 2.5 times as many",
      ""},
-    {StepConfirmed, Note, "step-confirmed", "runs at h, h/2 and h/4 confirm the step: {error:.2g}", ""},
-    {StepConfirmedAbove, Note, "step-confirmed-above",
-     "with this step {forecast:.2g} is forecast, but runs at h, h/2 and h/4 show {error:.2g}", ""},
-    {StepConfirmedInPart, Note, "step-confirmed-in-part",
-     "runs at h, h/2 and h/4 agree to {error:.2g} with this step, except for what the steps of {*} cost, which they "
-     "have in common{?forecast|; with these {forecast:.2g} is forecast}",
+    {ToleranceNotMet, Note, "tolerance-not-met",
+     "nothing that was tried keeps a tolerance of {tolerance:g}: {0} comes nearest{?better_step|, with a step of "
+     "{better_step:.3g} it would be within}",
      ""},
+    {NotTried, Note, "not-tried", "methods are not tried in runs: {why}", ""},
+    {NotLookedAt, Note, "not-looked-at", "not looked at ({why}): {*:12}", ""},
+    {SearchStopped, Note, "search-stopped",
+     "the search was stopped after {seconds:.3g}, before its budget of calls was used", ""},
+    {SearchInterrupted, Note, "search-interrupted", "the search was interrupted; this is what is known so far", ""},
+    {SearchCost, Note, "search-cost",
+     "the search made {calls} calls of subsystems in {trials} run{trials~~s}; the run as chosen makes about "
+     "{run_calls:.2g}",
+     ""},
+    {MethodExcluded, Note, "method-excluded", "it is left out by exclude", ""},
+    {PatentDeclared, Note, "patent-declared",
+     "the authors of {0} declare a pending patent on it (NOTICE); exclude = [\"{0}\"] or --exclude {0} leaves it out",
+     ""},
+    {NotVerified, Note, "not-verified", "what is recommended cannot be verified: {why}", ""},
     // Advice: what limits it.
     {OptionsNotJudged, Note, "options-not-judged",
      "{*} of {method} in the file {options~is~are} not judged: methods are compared with their defaults", ""},
@@ -328,33 +299,6 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "NSGA-II over sequence, {gains} gains, degree and step, {generations} generations of {population}: {judged} "
      "couplings judged",
      ""},
-    {BriefRunFailed, Note, "brief-run-failed",
-     "{runs~a brief run~brief runs} with {*} ended{?same| in the same way}{!same|: {why}}", ""},
-    {StartFailed, Note, "start-failed", "{why}", ""},
-    {NotCompared, Note, "not-compared", "{0} was not compared: {why}", ""},
-    {ForecastRefuted, Note, "forecast-refuted",
-     "{0} has an error of {error:.2g} in a short run where {forecast:.2g} is forecast: {?points|the system is too far "
-     "from linear, or }the subsystems do not integrate as exactly as a forecast assumes; errors are measured in short "
-     "runs",
-     ""},
-    {NothingToVerify, Note, "nothing-to-verify",
-     "nothing to verify: no error is forecast, so errors are measured anyway", ""},
-    {NoErrorShown, Note, "no-error-shown", "runs with {0} show no error to compare with the forecast", ""},
-    {NotMeasured, Note, "not-measured", "nothing is measured beside the forecast of {0}: {why}", ""},
-    {NoStepKeepsForecast, Note, "no-step-keeps-forecast",
-     "no step of {0} down to {step:.3g} keeps in runs the error of {tolerance:g} that is forecast", ""},
-    {NoStepKeepsTolerance, Note, "no-step-keeps-tolerance",
-     "no step of {0} down to {step:.3g} keeps an error of {tolerance:g}", ""},
-    {NoStepOwnSteps, Note, "no-step-own-steps", "no step is recommended: {0} chooses its own, by its tolerances", ""},
-    {NoStepTooLong, Note, "no-step-too-long",
-     "no step is recommended: errors are measured here, and runs with {step:.3g} and its parts that could confirm it "
-     "would take too long",
-     ""},
-    {NoStepShown, Note, "no-step-shown",
-     "no step is recommended: errors are measured here, and runs do not show that steps from {longest:.3g} down to "
-     "{step:.3g} keep {tolerance:g}",
-     ""},
-    {StepNotConfirmed, Note, "step-not-confirmed", "the step of {step:.3g} is not confirmed by runs: {why}", ""},
     {GrowsWithEveryMethod, Note, "grows-with-every-method",
      "{?smallest|the coupling grows with every method of which it can be forecast, at every step from {smallest:.3g} "
      "on: it is unstable}{!smallest|at this step the coupling grows with every method of which it can be forecast}",
@@ -387,9 +331,7 @@ constexpr auto kReports = std::to_array<FactEntry>({
      ""},
     {RunWarns, Note, "run-warns", "the run with {step} warns{?only_first|, the finest does not}: {warning}", ""},
     {StepsByTolerance, Note, "steps-by-tolerance",
-     "{0} chooses its steps by {tolerances}: the finer runs divide {count~it~them} by 4 and 16 too, and the order is "
-     "per such refinement",
-     ""},
+     "{0} chooses its steps: the finer runs divide each of them by 2 and 4", ""},
     // Comparison.
     {RunEndedEarly, Note, "run-ended-early", "{0} {how}", ""},
     {RowLeftOut, Note, "row-left-out", "{0} ends in the middle of a row, which is left out", ""},
@@ -511,8 +453,6 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {OtherSspVersion, Warning, "other-ssp-version", "it is made for SSP {version}; it is read as SSP 2.0", ""},
     {AttributeMissing, Error, "attribute-missing", "the element {0} has no attribute '{1}'", ""},
     {AttributeNoNumber, Error, "attribute-no-number", "{0} of {1} must be a number, not '{value}'", ""},
-    {MappingsWithoutSource, Warning, "mappings-without-source",
-     "{count} entries of the parameter mapping '{0}' have an empty source: they are skipped", ""},
     {NoSystemElement, Error, "no-system-element", "there is no element System", ""},
     {AnnotationIgnored, Warning, "annotation-ignored", "annotations of type '{0}' are ignored", ""},
     {ElementTwice, Error, "element-twice", "there are two elements named '{0}'", ""},
@@ -557,6 +497,10 @@ constexpr auto kReports = std::to_array<FactEntry>({
      ""},
     {ScheduledInputFed, Error, "scheduled-input-fed", "'{0}' cannot be scheduled: '{1}' feeds it", ""},
     {TimeoutIgnored, Warning, "timeout-ignored", "the timeout of '{0}' has no effect: there is no watchdog", ""},
+    {NotIsolable, Error, "not-isolable",
+     "'{0}' is made by the program that embeds Entrain: it cannot run in a process of its own", ""},
+    {RestartNotIsolated, Warning, "restart-not-isolated",
+     "'restart' of '{0}' has no effect: it is not alone in a process of its own", ""},
     {TableShorterThanRun, Warning, "table-shorter-than-run",
      "the table of '{0}' holds {first} .. {last}, the run goes from {start} to {stop}: its first and last rows are "
      "held",

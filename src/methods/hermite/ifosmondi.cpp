@@ -8,6 +8,7 @@
 
 #include "base/bytes.hpp"
 #include "coupling/engine.hpp"
+#include "coupling/not_finite.hpp"
 #include "entrain/fact_codes.hpp"
 
 namespace entrain::method {
@@ -74,6 +75,7 @@ bool IfosmondiStrategy::guess(CoupledSystem& system, HermiteStep& step) {
 /// z = g(z), iterated from the guess until |z_i - g_i| <= iteration_tolerance (|g_i| + 1); with estimates, what is
 /// iterated is z + P^-1 (g(z) - z), where P is the matrix of their coupling equations.
 CouplingStrategy::Attempt IfosmondiStrategy::solve(CoupledSystem& system, HermiteStep& step) {
+  not_finite_.reset();
   const bool estimated = guess(system, step);
   step.set_tasks();
   const auto unknowns = step.unknowns();
@@ -137,6 +139,18 @@ bool IfosmondiStrategy::evaluate(CoupledSystem& system, HermiteStep& step, std::
     image[count + k] = block.slopes[unknowns[k]];
   }
   return std::none_of(block.outcomes.begin(), block.outcomes.end(), is_refusal);
+  note_not_finite(z, image);
+  return std::none_of(block.outcomes.begin(), block.outcomes.end(),
+                      [](StepOutcome outcome) { return outcome == StepOutcome::Rejected; });
+}
+
+/// An iteration that diverges makes inputs that are not finite; an output that is not under finite ones has itself to
+/// blame.
+void IfosmondiStrategy::note_not_finite(std::span<const double> z, std::span<const double> image) {
+  const auto is_finite = [](double value) { return std::isfinite(value); };
+  const auto bad = std::find_if_not(image.begin(), image.end(), is_finite);
+  if (bad == image.end() || !std::all_of(z.begin(), z.end(), is_finite)) return;
+  not_finite_ = static_cast<std::size_t>(bad - image.begin());
 }
 
 /// Estimates of subsystems that provide little can be worse than what continues the step before: the next step begins
@@ -175,8 +189,11 @@ void IfosmondiStrategy::cannot_shorten(const CoupledSystem& system, const Hermit
     double residual;
     std::size_t output;
   };
-  std::vector<Miss> misses;
   const auto unknowns = step.unknowns();
+  if (not_finite_)
+    throw coupling::not_finite(system.graph(), unknowns[*not_finite_ % unknowns.size()], image_[*not_finite_],
+                               step.now());
+  std::vector<Miss> misses;
   const auto miss_of = [&](std::size_t i) { return std::abs(z_[i] - image_[i]) / (std::abs(image_[i]) + 1.0); };
   for (std::size_t k = 0; k < unknowns.size(); ++k) {
     misses.push_back({std::max(miss_of(k), miss_of(unknowns.size() + k)), k});

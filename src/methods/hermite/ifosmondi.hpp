@@ -69,6 +69,7 @@ class IfosmondiStrategy final : public CouplingStrategy {
   void judge_guess();
   double defect(CoupledSystem& system, HermiteStep& step);
   bool evaluate(CoupledSystem& system, HermiteStep& step, std::span<const double> z, std::span<double> image);
+  void note_not_finite(std::span<const double> z, std::span<const double> image);
 
   IfosmondiOptions options_;
   StepController controller_;
@@ -77,6 +78,7 @@ class IfosmondiStrategy final : public CouplingStrategy {
   trials::TrialBlock middle_;  // adaptive: at half the step, where there is none before
   std::optional<numerics::FixedPointSolver> solver_;
   bool converged_ = true;                  // the latest attempt
+  std::optional<std::size_t> not_finite_;  // in it: of image_, under inputs that were finite
   std::vector<double> z_, image_, scale_;  // by unknown: first all values, then all slopes
 
   // predictor = "missiles": all subsystems are estimated as well, whatever their trials are.

@@ -67,6 +67,13 @@ void FmuLog::add(bool trouble, const char* category, const char* message) {
   if (last_.size() > kKept) last_.pop_front();
 }
 
+void FmuLog::report_end(const Error& error) const noexcept {
+  try {
+    if (logging_.failed_at_end) logging_.failed_at_end(error);
+  } catch (...) {  // NOLINT(bugprone-empty-catch): from a destructor nothing can be reported any more
+  }
+}
+
 std::string FmuLog::text() const {
   return last_.empty() ? std::string() : fmt::format("; its log: '{}'", fmt::join(last_, "', '"));
 }

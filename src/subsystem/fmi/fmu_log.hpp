@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/foreign_code.hpp"
+#include "entrain/error.hpp"
 #include "entrain/simulation.hpp"
 
 namespace entrain::subsystem {
@@ -36,6 +37,9 @@ class FmuLog {
   void instance_made() noexcept { made_.store(true, std::memory_order_relaxed); }
   /// "; its log: 'a', 'b'", or nothing when it logged nothing since the last call.
   std::string take_text();
+
+  /// The instance failed while it was terminated or freed.
+  void report_end(const Error& error) const noexcept;
 
   /// The categories of messages to ask the FMU for.
   std::vector<const char*> categories(const std::vector<std::string>& of_fmu) const;

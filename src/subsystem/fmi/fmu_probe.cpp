@@ -4,7 +4,7 @@
 
 #include "base/bytes.hpp"
 #include "base/child_process.hpp"
-#include "base/facts/fact_bytes.hpp"
+#include "base/facts/error_record.hpp"
 #include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/fmu.hpp"
 #include "subsystem/fmi/fmu_probe.hpp"
@@ -51,14 +51,11 @@ namespace {
 /// What a child process answers: the abilities, or the error that there was instead.
 struct ProbeAnswer {
   std::optional<FmuAbilities> abilities;
-  int code = 0;
-  Fact fact;
-  std::string subsystem, variable, remedy;
-  std::optional<double> time;
+  base::ErrorRecord error;
 
   template <class Visitor>
   void fields(Visitor& visit) {
-    visit(abilities, code, fact, subsystem, variable, remedy, time);
+    visit(abilities, error);
   }
 };
 
@@ -80,14 +77,7 @@ class ProbeApart {
       try {
         answer.abilities = attempt_(request);
       } catch (const Error& error) {
-        const auto& context = error.context();
-        answer = {{},
-                  static_cast<int>(error.code()),
-                  error.fact(),
-                  context.subsystem,
-                  context.variable,
-                  context.remedy,
-                  context.time};
+        answer.error = base::ErrorRecord(error);
       }
       return base::to_bytes(answer);
     });
@@ -95,10 +85,7 @@ class ProbeApart {
     if (!outcome->answered) return outcome;
     ProbeAnswer answer;
     base::from_bytes(outcome->answer, answer);
-    if (!answer.abilities) {
-      throw Error(static_cast<ErrorCode>(answer.code), answer.fact,
-                  {answer.subsystem, answer.variable, answer.time, answer.remedy});
-    }
+    if (!answer.abilities) throw answer.error.error();
     found = std::move(*answer.abilities);
     return outcome;
   }

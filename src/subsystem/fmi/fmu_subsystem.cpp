@@ -457,6 +457,16 @@ std::string fmu_missing_binary(const std::filesystem::path& file, const FmuChoic
   return fmu->missing_binary(chosen_interface(*fmu, choice));
 }
 
+bool fmu_once_per_process(const std::filesystem::path& file, const FmuChoice& choice) {
+  const auto fmu = Fmu::open(file);
+  return fmu->once_per_process(chosen_interface(*fmu, choice));
+}
+
+void load_fmu(const std::filesystem::path& file, const FmuChoice& choice) {
+  const auto fmu = Fmu::open(file);
+  fmu->load(chosen_interface(*fmu, choice), choice.timeout);
+}
+
 /// Takes the description out of the archive and nothing else: no instance need follow.
 DefaultExperiment fmu_experiment(const std::filesystem::path& file) {
   const base::LocatedFile description(file / "modelDescription.xml");

@@ -46,6 +46,11 @@ bool fmu_offers(const std::filesystem::path& file, FmuInterface interface);
 /// Why an FMU cannot be loaded on this platform at all; empty when it has a binary for it.
 std::string fmu_missing_binary(const std::filesystem::path& file, const FmuChoice& choice = {});
 
+bool fmu_once_per_process(const std::filesystem::path& file, const FmuChoice& choice = {});
+
+/// Loads its library, as the first call of a subsystem would. Throws Error with the reason why it cannot be.
+void load_fmu(const std::filesystem::path& file, const FmuChoice& choice);
+
 /// The run an FMU proposes, as far as it does.
 DefaultExperiment fmu_experiment(const std::filesystem::path& file);
 

@@ -6,10 +6,14 @@
 #include <gnu/libc-version.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cfenv>
+#include <cstdlib>
+#include <sstream>
 #include <vector>
 
 #include "base/printable.hpp"
+#include "base/sanitized.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/elf_file.hpp"
@@ -17,7 +21,7 @@
 namespace entrain::subsystem {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef ENTRAIN_SANITIZED
 constexpr bool kMayBeApart = false;  // sanitizers refuse it
 #else
 constexpr bool kMayBeApart = true;
@@ -28,6 +32,39 @@ namespace fs = std::filesystem;
 [[noreturn]] void fail(Fact fact, const std::string& remedy) {
   throw Error(ErrorCode::InvalidSystem, std::move(fact),
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = remedy});
+}
+
+constinit std::atomic<bool> interpreters = false;
+
+/// Libraries of the Python that the user's shell finds, then of any.
+std::vector<std::string> python_libraries() {
+  std::vector<std::string> names;
+  const char* path = std::getenv("PATH");
+  std::stringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    std::error_code none;
+    const fs::path program = fs::canonical(fs::path(folder) / "python3", none);  // "/usr/bin/python3.11"
+    if (none) continue;
+    const std::string library = fmt::format("lib{}.so.1.0", program.filename().string());
+    names.push_back((program.parent_path().parent_path() / "lib" / library).string());
+    names.push_back(library);
+  }
+  constexpr int kNewest = 30;
+  constexpr int kOldest = 6;
+  for (int minor = kNewest; minor >= kOldest; --minor) names.push_back(fmt::format("libpython3.{}.so.1.0", minor));
+  return names;
+}
+
+/// PythonFMU and others leave it to the process to have Python in it. False when there is none, or no need for it.
+bool provide_python(const std::string& message) {
+  if (!interpreters || message.find("undefined symbol: Py") == std::string::npos) return false;
+  static const bool provided = [] {
+    for (const auto& library : python_libraries()) {
+      if (::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return true;
+    }
+    return false;
+  }();
+  return provided;
 }
 
 std::vector<std::string> platforms_in(const fs::path& root) {
@@ -81,9 +118,10 @@ int loading_flags(const fs::path& file) {
         message.substr(at + 18, message.find_first_of(",", at) - (at + 18));  // a version may follow
     const bool python = symbol.starts_with("Py") || symbol.starts_with("_Py");
     fail({FactCode::FmuSymbolMissing, {fmu, symbol}, {{"file", file}}},
-         python ? "It expects Python in the process: start with LD_PRELOAD=/path/to/libpython3.N.so, of the version it "
-                  "was made with"
-                : "The FMU was linked without a library that it uses: report it to its vendor");
+         python
+             ? "It expects Python in its process: install the shared library of Python (libpython3.N.so.1.0), or start "
+               "with LD_PRELOAD=/path/to/libpython3.N.so, of the version it was made with"
+             : "The FMU was linked without a library that it uses: report it to its vendor");
   }
   if (message.find("ELF") != std::string::npos || message.find("file too short") != std::string::npos) {
     fail({FactCode::FmuNotLibrary, {fmu}, {{"file", file}, {"why", message}}},
@@ -97,6 +135,10 @@ int loading_flags(const fs::path& file) {
 }
 
 }  // namespace
+
+void provide_interpreters() noexcept {
+  interpreters = true;
+}
 
 std::string missing_binary(const fs::path& root, const std::string& platform, const std::string& model_identifier) {
   const std::string file = fmt::format("binaries/{}/{}.so", platform, model_identifier);
@@ -147,6 +189,7 @@ void* FmuLibrary::load(const fs::path& file, std::string& message) {
   while (++attempts_ < kMostAttempts) {
     if (void* handle = ::dlopen(file.c_str(), flags)) return handle;
     message = ::dlerror();
+    if (provide_python(message)) continue;
     const fs::path sibling = file.parent_path() / fs::path(missing_library(message)).filename();
     if (sibling == file || !fs::is_regular_file(sibling)) break;
     void* found = load(sibling, message);

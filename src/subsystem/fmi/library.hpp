@@ -9,6 +9,9 @@
 
 namespace entrain::subsystem {
 
+/// In a process that exists for FMUs alone: from now on a library that expects Python there gets it.
+void provide_interpreters() noexcept;
+
 /// The shared library of an FMU, loaded. The only place that knows how this platform does it.
 class FmuLibrary {
  public:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/fmu_instance.hpp"
 
 namespace entrain::subsystem {
@@ -96,7 +97,8 @@ class VersionedInstance : public FmuInstance {
     try {
       if (stepping_ && worst_ < FmuStatus::Error) static_cast<void>(call(functions_.terminate));
       if (worst_ != FmuStatus::Fatal) functions_.free_instance(code_, handle_);
-    } catch (const std::exception&) {  // a function that is missing: nothing can be freed
+    } catch (const Error& error) {  // it threw; a function that is missing: nothing can be freed
+      if (error.fact().code == FactCode::CodeThrew) log_.report_end(error);
     }
   }
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cassert>
 #include <limits>
+#include <new>
 #include <optional>
 #include <utility>
 
 #include "base/bytes.hpp"
+#include "base/memory_use.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 #include "subsystem/native/event_integration.hpp"
@@ -356,6 +358,8 @@ void NativeSubsystem::guarded(Time t, Call&& call) const {
     context.subsystem = name_;
     if (!context.time && error.code() != ErrorCode::InvalidSystem) context.time = t;
     throw Error(error.code(), error.fact(), std::move(context));
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorCode::SubsystemFailed, base::out_of_memory(), {name_, "", t, ""});
   } catch (const std::exception& exception) {
     throw Error(ErrorCode::SubsystemFailed, exception.what(), {name_, "", t, ""});
   } catch (...) {

@@ -1,0 +1,126 @@
+#include "advise/trials.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "advise/candidates.hpp"
+#include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
+#include "entrain/system.hpp"
+#include "estimate/run_estimator.hpp"
+#include "session/session.hpp"
+
+namespace entrain::advising {
+namespace {
+
+double calls_of(const RunSummary& summary) {
+  double calls = static_cast<double>(summary.linearizations);
+  for (const auto& subsystem : summary.subsystems) calls += static_cast<double>(subsystem.steps + subsystem.rollbacks);
+  return calls;
+}
+
+/// As ErrorEstimate::extra_steps counts them: trials that are estimates are among them.
+double steps_of(const RunSummary& summary) {
+  double steps = 0.0;
+  for (const auto& subsystem : summary.subsystems) steps += static_cast<double>(subsystem.steps + subsystem.trials);
+  return steps;
+}
+
+/// The power of time with which an error grows, by the two halves of its course: t^1 gives them a ratio of 2^1.4.
+double growth_of(const std::vector<double>& course) {
+  constexpr double kOfEvenGrowth = 1.4;
+  const std::size_t half = course.size() / 2;
+  double first = 0.0;
+  double second = 0.0;
+  for (std::size_t i = 0; i < half; ++i) {
+    first += course[i] * course[i];
+    second += course[course.size() - 1 - i] * course[course.size() - 1 - i];
+  }
+  if (!(first > 0.0) || !(second > first)) return 0.0;
+  return std::min(1.0, 0.5 * std::log2(second / first) / kOfEvenGrowth);
+}
+
+/// The errors, relative to this range if it is the wider one.
+void relate(OutputError& output, double range) {
+  if (!(range > output.range) || !(output.range > 0.0)) return;
+  const double factor = output.range / range;
+  output.range = range;
+  for (double* error : {&output.error, &output.bound, &output.max_error}) *error *= factor;
+  for (double& error : output.course) error *= factor;
+}
+
+/// What says that a run is no use, in its own words.
+Fact failure_of(const Trial& trial, const std::string& why) {
+  return {FactCode::TrialFailed,
+          {trial.config.title()},
+          {{"step", trial.step, "s"}, {"length", trial.length, "s"}, {"why", why}}};
+}
+
+}  // namespace
+
+TrialRuns::TrialRuns(const SystemDescription& description, const Extensions& extensions, const SearchBudget& budget,
+                     const std::map<std::string, double>& ranges)
+    : description_(description), extensions_(extensions), budget_(budget), ranges_(ranges) {}
+
+Trial TrialRuns::run(const MethodConfig& config, Duration step, Duration length) {
+  const Duration all = description_.stop->value - description_.start.value;
+  Trial trial;
+  trial.config = config;
+  trial.step = step;
+  trial.length = std::min(length, all);
+  trial.whole = length >= all;
+  ++count_;
+  if (budget_.progress) budget_.progress({config.title(), step, count_});
+  auto description = with_config(method::MethodRegistry(extensions_), description_, config);
+  description.step = {step, {}};
+  description.stop->value = description.start.value + trial.length;
+  description.record = {};
+  RunOptions options;
+  options.interrupt = budget_.interrupt;
+  try {
+    estimate::RunEstimator estimator(resolved(description, extensions_), options, extensions_,
+                                     {.enabled = true, .progress = {}, .refines = false});
+    RunSummary summary;
+    {  // gone before its companions are made: an FMU may be the only one of its kind
+      session::Session session(std::move(description), options, extensions_);
+      estimator.watch(session);
+      session.observe(estimator.observer());
+      summary = session.run();
+    }
+    calls_ += calls_of(summary);
+    trial.calls_per_step = calls_of(summary) / std::max(1.0, std::round(trial.length / step));
+    if (summary.termination != Termination::Completed) {
+      trial.failure = failure_of(trial, summary.message);
+      return trial;
+    }
+    auto estimate = estimator.estimate(summary);
+    for (auto& output : estimate.outputs) {
+      if (const auto known = ranges_.find(output.name); known != ranges_.end()) relate(output, known->second);
+    }
+    calls_ += calls_of(summary) * static_cast<double>(estimate.extra_steps) / std::max(1.0, steps_of(summary));
+    trial.verdict = judge(summary, estimate, {tolerances_of(description_), {}, {}});
+    const auto worst = std::find_if(estimate.outputs.begin(), estimate.outputs.end(),
+                                    [&](const OutputError& of) { return of.name == trial.verdict.output; });
+    if (worst == estimate.outputs.end()) return trial;
+    if (!std::isfinite(worst->bound)) {
+      trial.failure = failure_of(trial, render(trial.verdict.reasons.front()));
+      return trial;
+    }
+    trial.is_known = true;
+    const double formal = std::max(1, estimate.order);
+    trial.order = std::clamp(worst->order.value_or(formal), 0.5, formal);
+    trial.growth = growth_of(worst->course);
+  } catch (const Error& error) {  // a step that does not fit
+    trial.failure = failure_of(trial, error.what());
+  }
+  return trial;
+}
+
+std::optional<Fact> TrialRuns::stopped() const {
+  if (budget_.interrupt != nullptr && budget_.interrupt->load()) return Fact{FactCode::SearchInterrupted};
+  const auto spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_);
+  if (spent > budget_.longest) return Fact{FactCode::SearchStopped, {}, {{"seconds", budget_.longest.count(), "s"}}};
+  return std::nullopt;
+}
+
+}  // namespace entrain::advising

@@ -1,0 +1,35 @@
+#include "api/fmus_apart.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "subsystem/fmi/fmu_subsystem.hpp"
+
+namespace entrain::api {
+namespace {
+
+constexpr std::size_t kMostWorkers = 16;
+
+bool is_once_per_process(const std::filesystem::path& file) {
+  try {
+    return subsystem::fmu_once_per_process(file);
+  } catch (const Error&) {  // reported where it is made
+    return false;
+  }
+}
+
+}  // namespace
+
+SystemDescription with_fmus_apart(SystemDescription description) {
+  std::map<std::string, std::size_t> files;
+  for (auto& subsystem : description.subsystems) {
+    if (subsystem.fmu.empty()) continue;
+    const auto number = files.emplace(subsystem.fmu, files.size()).first->second;
+    const bool alone = is_once_per_process(description.file.parent_path() / subsystem.fmu);
+    subsystem.isolate = {alone ? Isolation(true) : Isolation(fmt::format("look {}", number % kMostWorkers)), {}};
+  }
+  return description;
+}
+
+}  // namespace entrain::api

@@ -1,0 +1,32 @@
+#include "assembly/subsystem_factory.hpp"
+#include "entrain/worker.hpp"
+#include "subsystem/fmi/library.hpp"
+#include "worker/server.hpp"
+
+namespace entrain {
+namespace {
+
+/// As in the process of the run, by the same code.
+std::unique_ptr<Subsystem> made_here(const worker::MakeRequest& request, const Logging& log,
+                                     std::vector<Problem>& problems) {
+  SystemDescription system;
+  system.start.value = request.start;
+  if (request.stop) system.stop = {*request.stop, {}};
+  if (request.step) system.step = {*request.step, {}};
+  system.isolate = {false, {}};
+  SubsystemDescription description = request.description;
+  description.isolate.reset();
+  description.restart.reset();
+  const Extensions none;
+  return assembly::subsystem_maker(system, {request.needs_equations, request.loads}, none, log)(description,
+                                                                                                request.fed, problems);
+}
+
+}  // namespace
+
+int serve_worker() {
+  subsystem::provide_interpreters();
+  return worker::serve(made_here);
+}
+
+}  // namespace entrain

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "entrain/subsystem.hpp"
+#include "worker/worker_process.hpp"
+
+namespace entrain::worker {
+
+/// The processes of one system: one for each isolated subsystem, or one for all of a group.
+class Workers {
+ public:
+  /// That of the group, which ends with its last subsystem; an empty name: a new one.
+  std::shared_ptr<WorkerProcess> of_group(const std::string& group);
+
+ private:
+  std::map<std::string, std::weak_ptr<WorkerProcess>> groups_;
+};
+
+/// A subsystem in a worker, with all that it can do there; its steps are posted (SplitStep). Null with the reasons in
+/// `problems`. Throws Error when the worker cannot be started or ends.
+std::unique_ptr<Subsystem> make_isolated(std::shared_ptr<WorkerProcess> process, const MakeRequest& request,
+                                         const Logging& log, std::vector<Problem>& problems);
+
+}  // namespace entrain::worker

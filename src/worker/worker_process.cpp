@@ -1,0 +1,310 @@
+#include "worker/worker_process.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <thread>
+
+#include "base/fault_text.hpp"
+#include "entrain/fact_codes.hpp"
+
+namespace entrain::worker {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr Duration kInterval = 0.02;       // s between two looks at a worker that computes
+constexpr Duration kFirstReport = 10.0;    // s until a call is called long; the next report comes at twice the time
+constexpr Duration kAfterInterrupt = 2.0;  // s that a call may still take
+constexpr Duration kAfterTimeout = 5.0;    // s for the worker to report its own
+constexpr Duration kAfterSilence = 0.5;    // s from the end of the socket to that of the process
+constexpr std::size_t kLastWords = 5;
+
+base::Fault fault_of(int status) {
+  if (!WIFSIGNALED(status)) return base::Fault::Ended;
+  switch (WTERMSIG(status)) {
+    case SIGSEGV: return base::Fault::Memory;
+    case SIGBUS: return base::Fault::Bus;
+    case SIGFPE: return base::Fault::Arithmetic;
+    case SIGILL: return base::Fault::Instruction;
+    case SIGABRT: return base::Fault::Abort;
+    default: return base::Fault::Killed;
+  }
+}
+
+std::string cause_of(base::Fault fault, int status) {
+  if (fault == base::Fault::Ended && status >= 0) return fmt::format(": exit code {}", WEXITSTATUS(status));
+  if (fault == base::Fault::Killed && WTERMSIG(status) != SIGKILL) {
+    return fmt::format(" (signal {})", WTERMSIG(status));
+  }
+  return base::text_of(fault).cause;
+}
+
+std::string arguments_of(const Mailbox& box) {
+  if (box.operation != Operation::Step) return {};
+  return fmt::format("t = {:.12g} s, step = {:.12g} s", box.from, box.size);
+}
+
+Error with_arguments(const Error& error, const Mailbox& box) {
+  const auto arguments = arguments_of(box);
+  if (arguments.empty() || error.fact().code != FactCode::CodeFault) return error;
+  Fact fact = error.fact();
+  fact.values.emplace_back("arguments", arguments);
+  return {error.code(), fact, error.context()};
+}
+
+}  // namespace
+
+/// One call that is waited for.
+struct WorkerProcess::Wait {
+  Mailbox& box;
+  const Caller& caller;
+  Clock::time_point since = Clock::now();
+  std::optional<Clock::time_point> interrupted{};
+  Duration next_report = kFirstReport;
+
+  Duration lasted() const { return std::chrono::duration<double>(Clock::now() - since).count(); }
+};
+
+WorkerProcess::WorkerProcess()
+    : memory_(SharedMemory::new_file(sizeof(ProcessPage))),
+      page_(*reinterpret_cast<ProcessPage*>(memory_.map({0, sizeof(ProcessPage)}))),
+      callers_(1),
+      boxes_(1, &page_.process) {
+  page_.protocol = kProtocol;
+  constexpr std::size_t kSegments = (sizeof(ProcessPage) + 4095) / 4096 * 4096;
+  page_.end.store(kSegments);
+  page_.note.time = std::nan("");
+  program_ = start_program(memory_.descriptor(), folder_.content());
+}
+
+WorkerProcess::~WorkerProcess() {
+  end();
+  ::close(program_.socket);
+  ::close(program_.lifeline);
+}
+
+void WorkerProcess::end() {
+  if (status_) return;
+  ::kill(program_.process, SIGKILL);
+  int status = -1;
+  while (::waitpid(program_.process, &status, 0) < 0 && errno == EINTR) {
+  }
+  status_ = status;
+}
+
+WorkerProcess::Made WorkerProcess::make(const MakeRequest& request, const Caller& caller) {
+  const std::lock_guard making(making_);
+  {
+    const std::lock_guard lock(mutex_);
+    callers_.front() = caller;
+  }
+  parcel(page_.process).write(request);
+  post(page_.process, Operation::Make);
+  wait(page_.process, 0);
+  Made made;
+  parcel(page_.process).read(made.subsystem);
+  if (!made.subsystem.made) return made;
+  made.memory = memory_.map(made.subsystem.box);
+  const std::lock_guard lock(mutex_);
+  made.number = static_cast<std::uint32_t>(callers_.size());
+  callers_.push_back(caller);
+  boxes_.push_back(reinterpret_cast<Mailbox*>(made.memory));
+  return made;
+}
+
+void WorkerProcess::close(std::uint32_t number) {
+  const std::lock_guard making(making_);
+  {
+    const std::lock_guard lock(mutex_);
+    callers_.front() = callers_[number];
+  }
+  page_.process.state = number;
+  post(page_.process, Operation::Close);
+  wait(page_.process, 0);
+}
+
+bool WorkerProcess::has_reported_end() {
+  const std::lock_guard lock(mutex_);
+  return ended_.has_value();
+}
+
+void WorkerProcess::post(Mailbox& box, Operation operation) {
+  box.operation = operation;
+  box.posted.fetch_add(1, std::memory_order_release);
+  page_.bell.fetch_add(1, std::memory_order_release);
+  wake(page_.bell);
+}
+
+void WorkerProcess::wait(Mailbox& box, std::uint32_t number) {
+  const std::uint32_t wanted = box.posted.load(std::memory_order_relaxed);
+  std::optional<Wait> wait;
+  for (;;) {
+    const std::uint32_t seen = box.answered.load(std::memory_order_acquire);
+    if (seen == wanted) break;
+    if (wait_while(box.answered, seen, kInterval)) continue;
+    if (!wait) wait.emplace(Wait{box, callers_[number]});
+    look(*wait);
+  }
+  if (page_.speaks.load(std::memory_order_acquire) != heard_) {
+    const std::lock_guard lock(mutex_);
+    receive();
+  }
+  if (!box.threw) return;
+  base::ErrorRecord record;
+  parcel(box).read(record);
+  box.threw = false;
+  throw record.error();
+}
+
+void WorkerProcess::look(Wait& wait) {
+  const std::lock_guard lock(mutex_);
+  if (ended_) throw *ended_;
+  receive();
+  if (has_ended()) {
+    receive();  // what it said at the very end
+    fail(end_report());
+  }
+  const auto& log = wait.caller.log;
+  if (!wait.interrupted && log.interrupted && log.interrupted()) wait.interrupted = Clock::now();
+  if (wait.interrupted && Clock::now() - *wait.interrupted > std::chrono::duration<double>(kAfterInterrupt)) {
+    fail({ErrorCode::SubsystemFailed,
+          {FactCode::CallInterrupted, {wait.caller.subsystem}, {{"function", function_in(wait.box)}}},
+          {.subsystem = {}, .variable = {}, .time = time_in(wait.box), .remedy = {}}});
+  }
+  if (wait.caller.timeout && wait.lasted() > *wait.caller.timeout + kAfterTimeout) {
+    fail(late_report(wait.caller, wait.box));
+  }
+  if (log.waiting && wait.lasted() > wait.next_report) report_long_call(wait);
+}
+
+void WorkerProcess::report_long_call(Wait& wait) {
+  wait.next_report *= 2.0;
+  Fact fact{FactCode::CallTakesLong,
+            {wait.caller.subsystem},
+            {{"function", function_in(wait.box)}, {"seconds", std::round(wait.lasted()), "s"}}};
+  if (const auto time = time_in(wait.box)) fact.values.emplace_back("time", *time, "s");
+  wait.caller.log.waiting(fact);
+}
+
+/// Everything that has come so far.
+void WorkerProcess::receive() {
+  std::array<std::byte, 65536> part;
+  while (!silent_) {
+    const ssize_t count = ::recv(program_.socket, part.data(), part.size(), MSG_DONTWAIT);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
+    if (count <= 0) {
+      silent_ = true;
+      break;
+    }
+    received_.insert(received_.end(), part.begin(), part.begin() + count);
+  }
+  struct Head {
+    Speech what;
+    std::uint32_t size;
+  };
+  std::size_t taken = 0;
+  while (received_.size() - taken >= sizeof(Head)) {
+    Head head{};
+    std::memcpy(&head, received_.data() + taken, sizeof head);
+    if (received_.size() - taken - sizeof head < head.size) break;
+    take_frame(head.what, std::span(received_).subspan(taken + sizeof head, head.size));
+    taken += sizeof head + head.size;
+    ++heard_;
+  }
+  received_.erase(received_.begin(), received_.begin() + static_cast<std::ptrdiff_t>(taken));
+}
+
+void WorkerProcess::take_frame(Speech what, std::span<const std::byte> content) {
+  if (what == Speech::Fault) {
+    base::ErrorRecord record;
+    base::from_bytes(content, record);
+    fault_ = record.error();
+    return;
+  }
+  LogMessage message;
+  base::from_bytes(content, message);
+  last_words_.push_back(message.category.empty() ? message.text
+                                                 : fmt::format("[{}] {}", message.category, message.text));
+  if (last_words_.size() > kLastWords) last_words_.pop_front();
+  for (const auto& caller : callers_) {
+    if (caller.subsystem != message.subsystem || !caller.log.handler) continue;
+    caller.log.handler(message);
+    break;
+  }
+}
+
+/// Its socket ends with it, unless a process that it started holds it; it may end without the process, too.
+bool WorkerProcess::has_ended() {
+  const auto silent_since = Clock::now();
+  for (;;) {
+    int status = -1;
+    const pid_t ended = ::waitpid(program_.process, &status, WNOHANG);
+    if (ended == program_.process) status_ = status;
+    if (ended < 0 && errno == ECHILD) status_ = -1;
+    if (status_) return true;
+    if (!silent_) return false;
+    if (Clock::now() - silent_since > std::chrono::duration<double>(kAfterSilence)) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+void WorkerProcess::fail(Error error) {
+  end();
+  ended_ = std::move(error);
+  throw *ended_;
+}
+
+std::string WorkerProcess::function_in(const Mailbox& box) const {
+  const char* function = page_.note.function.data();
+  return *function == '\0' ? name_of(box.operation) : function;
+}
+
+std::optional<Time> WorkerProcess::time_in(const Mailbox& box) const {
+  if (!std::isnan(page_.note.time)) return page_.note.time;
+  return box.operation == Operation::Step ? std::optional(box.from) : std::nullopt;
+}
+
+/// By what the worker reported, else by how it ended and what it was in.
+Error WorkerProcess::end_report() const {
+  const std::size_t number = page_.serves < boxes_.size() ? page_.serves : 0;
+  if (fault_) return with_arguments(*fault_, *boxes_[number]);
+  const base::Fault fault = status_ ? fault_of(*status_) : base::Fault::Replaced;
+  Fact fact = fault_in(fault, callers_[number], *boxes_[number]);
+  fact.values.emplace_back("cause", cause_of(fault, status_.value_or(-1)));
+  if (!last_words_.empty()) {
+    fact.values.emplace_back("said", fmt::format("; its log: '{}'", fmt::join(last_words_, "', '")));
+  }
+  return failure(std::move(fact), fault, callers_[number], *boxes_[number]);
+}
+
+Error WorkerProcess::late_report(const Caller& caller, const Mailbox& box) const {
+  Fact fact = fault_in(base::Fault::Timeout, caller, box);
+  fact.values.emplace_back("timeout", *caller.timeout, "s");
+  return failure(std::move(fact), base::Fault::Timeout, caller, box);
+}
+
+Fact WorkerProcess::fault_in(base::Fault fault, const Caller& caller, const Mailbox& box) const {
+  const auto& text = base::text_of(fault);
+  const char* code = page_.note.code.data();
+  return {FactCode::CodeFault,
+          {*code == '\0' ? caller.code : code},
+          {{"fault", text.name}, {"action", text.action}, {"function", function_in(box)}}};
+}
+
+Error WorkerProcess::failure(Fact fact, base::Fault fault, const Caller& caller, const Mailbox& box) const {
+  return with_arguments(
+      {ErrorCode::SubsystemFailed, std::move(fact), {caller.subsystem, {}, time_in(box), base::text_of(fault).remedy}},
+      box);
+}
+
+}  // namespace entrain::worker
