@@ -55,7 +55,9 @@ double shrinkage(double growth) {
 }
 
 void MarcherOptions::bind(OptionBinder& binder, std::string_view adaptive_help) {
+  const bool was_adaptive = adaptive;
   binder.boolean("adaptive", adaptive, adaptive_help);
+  if (adaptive && !was_adaptive) locate_jumps = true;
   binder.number("min_step", min_step, "smallest step in s; 0: a thousandth of the step of the run", {0.0});
   binder.number("max_step", max_step, "adaptive: largest step in s; 0: ten times the step of the run", {0.0});
   binder.number("relative_tolerance", relative_tolerance,
@@ -111,7 +113,7 @@ void Marcher::start(CoupledSystem& system, const RunSettings& settings, const Ma
   memory_ = {};
   events_.start(system, settings.start);
   everyone_.clear();
-  goes_back_ = (adapts_ || options.locate_jumps) && prescribed_.empty() && !step_.imposed();
+  goes_back_ = prescribed_.empty() && !step_.imposed();
   for (std::size_t s = 0; s < system.size(); ++s) {
     everyone_.emplace_back(s);
     goes_back_ = goes_back_ && system.capabilities(SubsystemId{s}).rollback;

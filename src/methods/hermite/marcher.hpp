@@ -38,7 +38,7 @@ struct MarcherOptions {
   double max_step = 0.0;
   HermiteRestart restart = HermiteRestart::Real;
   FirstStep start = FirstStep::Plain;
-  bool locate_jumps = true;
+  bool locate_jumps = false;
   double relative_tolerance = 1e-6;
   trials::EstimatorOptions estimator;
 
