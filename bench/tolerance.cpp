@@ -95,7 +95,7 @@ double fixed_at(Measurement& measurement, TriedMethod fixed, const Adaptive& met
 std::vector<Point> points_of(const Adaptive& method, const System& system, bool quick) {
   Measurement measurement(system);
   std::vector<Point> points;
-  for (double tolerance = 1e-2; tolerance > 0.9e-11; tolerance /= quick ? 10.0 : std::sqrt(10.0)) {
+  for (double tolerance = quick ? 1e-3 : 1e-2; tolerance > 0.9e-11; tolerance /= quick ? 10.0 : std::sqrt(10.0)) {
     TriedMethod tried = method.adaptive;
     TriedMethod fixed = method.fixed;
     for (const auto& option : method.tolerances) tried.options[option] = tolerance;
@@ -110,7 +110,7 @@ std::vector<Point> points_of(const Adaptive& method, const System& system, bool 
     points.push_back({tolerance, run.error, calls, fixed_at(measurement, fixed, method, calls)});
     fmt::print("  {:>8.1e} {:>10.3e} {:>8} {:>10.3e} {:>8.2f}\n", tolerance, run.error, run.calls,
                points.back().fixed_error, run.error / points.back().fixed_error);
-    const bool enough = quick && tolerance < 2e-5;
+    const bool enough = quick && tolerance < 2e-6;
     if (enough || run.error < kFloor || static_cast<double>(run.macro_steps) > (quick ? 1e5 : kMostSteps) / 4.0) break;
   }
   return points;

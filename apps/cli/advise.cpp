@@ -86,10 +86,10 @@ std::string candidates_text(const Advice& advice) {
       continue;
     }
     const bool chosen = advice.choice && *advice.choice == i;
-    const auto tried = [&](double TriedRun::* part) {
+    const auto tried = [&](double TriedRun::*part) {
       return of.tried ? short_number((*of.tried).*part) : std::string("-");
     };
-    const auto error = [&](double TriedRun::* part) {
+    const auto error = [&](double TriedRun::*part) {
       return number_or_dash(of.tried ? std::optional((*of.tried).*part) : std::nullopt);
     };
     table.add_row({of.title() + (chosen ? " <-" : ""), stability_of(of), stable_to(of), number_or_dash(of.error),
@@ -147,7 +147,8 @@ std::string advice_text(const Advice& advice) {
 
 /// On a terminal, a line that is written over.
 void show_progress(const AdviceProgress& progress) {
-  fmt::print(stderr, "\r\x1b[Krun {}: {} at a step of {} s", progress.run, progress.method, short_number(progress.step));
+  fmt::print(stderr, "\r\x1b[Krun {}: {} at a step of {} s", progress.run, progress.method,
+             short_number(progress.step));
   std::fflush(stderr);
 }
 

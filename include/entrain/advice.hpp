@@ -35,8 +35,8 @@ struct AdviceProgress {
 };
 
 struct AdviceSettings {
-  bool verify = false;  ///< runs of what is recommended at h, h/2 and h/4, and their grade
-  bool search = false;  ///< sequences, gains, degrees and steps
+  bool verify = false;                  ///< runs of what is recommended at h, h/2 and h/4, and their grade
+  bool search = false;                  ///< sequences, gains, degrees and steps
   std::vector<std::string> gains = {};  ///< inputs that the search may give a gain; empty = all
   std::vector<ParameterQuestion> parameters = {};
   bool curves = false;  ///< and a heat map: for a page
@@ -59,12 +59,12 @@ struct TriedRun {
 struct ENTRAIN_API Candidate : MethodConfig {
   std::vector<Fact> obstacles;  ///< empty = it can run this system
 
-  std::optional<double> radius;  ///< spectral radius per macro step
-  bool stable = false;           ///< nothing grows that does not grow by itself; meaningless without a radius
-  bool harmless = false;         ///< what grows does not matter within the run; likewise
-  bool steps_searched = false;   ///< else nothing is known of other steps
-  StableRanges stable_steps;     ///< several when there are islands
-  std::optional<double> error;   ///< forecast: rms of the worst output relative to its range, at the step asked for
+  std::optional<double> radius;   ///< spectral radius per macro step
+  bool stable = false;            ///< nothing grows that does not grow by itself; meaningless without a radius
+  bool harmless = false;          ///< what grows does not matter within the run; likewise
+  bool steps_searched = false;    ///< else nothing is known of other steps
+  StableRanges stable_steps;      ///< several when there are islands
+  std::optional<double> error;    ///< forecast: rms of the worst output relative to its range, at the step asked for
   std::optional<TriedRun> tried;  ///< the last of its runs; nullopt = it was not looked at, or failed
   /// Of all subsystems together, per macro step: steps, rollbacks, linearizations.
   std::optional<double> calls_per_step;
@@ -145,10 +145,10 @@ struct ENTRAIN_API Advice {
   std::vector<Candidate> candidates;
   std::optional<std::size_t> choice;
   std::optional<Duration> recommended_step;
-  double calls = 0.0;  ///< of subsystems, made for the choice
-  std::vector<Fact> reasons;       ///< of the choice, or of there being none
-  std::vector<Fact> remarks;       ///< what limits the answer
-  std::vector<Fact> missing;       ///< what would allow a better one
+  double calls = 0.0;                        ///< of subsystems, made for the choice
+  std::vector<Fact> reasons;                 ///< of the choice, or of there being none
+  std::vector<Fact> remarks;                 ///< what limits the answer
+  std::vector<Fact> missing;                 ///< what would allow a better one
   std::optional<Verification> verification;  ///< when asked to verify
   std::optional<Grade> grade;                ///< of the verification
   std::optional<Robustness> robustness;

@@ -364,8 +364,7 @@ std::vector<std::size_t> Adviser::judged_order() const {
   // However small the error over the run: what grows comes last.
   const auto key = [&](std::size_t i) {
     const auto& of = advice_.candidates[i];
-    return std::tuple(!(advice_.choice == i), !of.harmless,
-                      of.error.value_or(std::numeric_limits<double>::infinity()));
+    return std::tuple(!(advice_.choice == i), !of.harmless, of.error.value_or(std::numeric_limits<double>::infinity()));
   };
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
   return order;

@@ -38,6 +38,15 @@ std::vector<Fact> wrong_with_held_inputs(CoupledSystem& system) {
   return reasons;
 }
 
+/// A whole number without prime factors but 2 and 5: steps divided by it are short numbers.
+bool is_round(double ratio) {
+  auto rest = std::lround(ratio);
+  for (const long factor : {2L, 5L}) {
+    while (rest > 0 && rest % factor == 0) rest /= factor;
+  }
+  return rest == 1;
+}
+
 bool fits(const std::vector<Duration>& imposed, Duration step) {
   return std::all_of(imposed.begin(), imposed.end(),
                      [&](Duration of) { return method::whole_ratio(of, step) || method::whole_ratio(step, of); });
@@ -165,7 +174,9 @@ std::optional<Duration> common_multiple(const std::vector<Duration>& imposed) {
 Duration fitting_below(const std::vector<Duration>& imposed, Duration step) {
   constexpr double kFar = 4096.0;
   if (!imposed.empty()) {
-    const auto steps = fitting_steps(imposed, step / kFar, step * kFar);
+    auto steps = fitting_steps(imposed, step / kFar, step * kFar);
+    const Duration shortest = *std::min_element(imposed.begin(), imposed.end());
+    std::erase_if(steps, [&](Duration of) { return !is_round(std::max(of / shortest, shortest / of)); });
     const auto above = std::upper_bound(steps.begin(), steps.end(), step * (1 + 1e-9));
     if (steps.empty()) return step;
     return above == steps.begin() ? steps.front() : *(above - 1);

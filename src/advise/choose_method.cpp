@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "advise/look.hpp"
 #include "advise/recommendation.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
@@ -19,9 +20,7 @@ Fact chosen_note(const MethodConfig& config, Duration step, const std::vector<Fa
   }
   return {FactCode::MethodChosen,
           std::move(subjects),
-          {{"step", step, "s"},
-           {"why", render(reasons, "; ")},
-           {"reasons", fmt::format("{}", fmt::join(codes, " "))}}};
+          {{"step", step, "s"}, {"why", render(reasons, "; ")}, {"reasons", fmt::format("{}", fmt::join(codes, " "))}}};
 }
 
 }  // namespace
@@ -31,8 +30,13 @@ std::vector<Fact> patent_notes(const method::MethodRegistry& methods, const std:
   return {{FactCode::PatentDeclared, {method}}};
 }
 
-MethodChoice choose_method(const SystemDescription& written, const Extensions& extensions,
-                           const SearchBudget& budget) {
+SystemDescription to_look_at(SystemDescription description) {
+  if (description.method.value == method::kAuto)
+    description.method.value = method::built_in_methods().undemanding().name;
+  return description;
+}
+
+MethodChoice choose_method(const SystemDescription& written, const Extensions& extensions, const SearchBudget& budget) {
   if (written.method.value != method::kAuto) return {written, {}, {}};
   MethodChoice choice{to_look_at(written), {}, {}};
   const method::MethodRegistry methods(extensions);

@@ -2,10 +2,13 @@
 
 #include <vector>
 
-#include "advise/look.hpp"
 #include "advise/trials.hpp"
+#include "methods/registry.hpp"
 
 namespace entrain::advising {
+
+/// A system whose method is still to be chosen, with one in its place that needs nothing: to look at it.
+SystemDescription to_look_at(SystemDescription description);
 
 struct MethodChoice {
   SystemDescription description;  ///< with a real method, its degree where it has one, and its step

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "advise/choose_method.hpp"
 #include "advise/method_kinds.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
@@ -56,14 +57,14 @@ std::optional<analysis::RunPath> linear_path(Look& look, session::Prepared& prep
   for (std::size_t s = 0; s < system.size(); ++s) {
     if (!system.capabilities(SubsystemId{s}).linearization) return std::nullopt;
   }
-  const auto estimating =
-      std::find_if(look.candidates.begin(), look.candidates.end(), [&](const Candidate& of) {
-        const bool can = of.obstacles.empty() || of.obstacles.front().code == FactCode::MethodExcluded;
-        return can && is_estimating(methods.traits(of.method));
-      });
+  const auto estimating = std::find_if(look.candidates.begin(), look.candidates.end(), [&](const Candidate& of) {
+    const bool can = of.obstacles.empty() || of.obstacles.front().code == FactCode::MethodExcluded;
+    return can && is_estimating(methods.traits(of.method));
+  });
   if (estimating == look.candidates.end()) return std::nullopt;
   const auto method = methods.make(estimating->method);
-  look.pilot_calls = kPilotSteps * methods.traits(estimating->method).calls_per_step * static_cast<double>(system.size());
+  look.pilot_calls =
+      kPilotSteps * methods.traits(estimating->method).calls_per_step * static_cast<double>(system.size());
   try {
     auto pilot = run_pilot(system, *method, prepared.settings,
                            {.share = std::min(1.0, kPilotSteps * look.step / look.whole_run()), .points = 2});
@@ -81,12 +82,6 @@ std::optional<analysis::RunPath> linear_path(Look& look, session::Prepared& prep
 
 }  // namespace
 
-SystemDescription to_look_at(SystemDescription description) {
-  if (description.method.value == method::kAuto)
-    description.method.value = method::built_in_methods().undemanding().name;
-  return description;
-}
-
 Look look_at(const SystemDescription& written, session::Prepared& prepared, const method::MethodRegistry& methods,
              const Extensions& extensions) {
   Look look;
@@ -100,7 +95,8 @@ Look look_at(const SystemDescription& written, session::Prepared& prepared, cons
   look.tolerance = tolerance_of(look.description);
   const bool proposed = written.step && written.step->where.file.starts_with(kProposed);
   look.step_given = written.step && !proposed;
-  look.step = look.step_given ? look.description.step->value : fitting_below(look.imposed, look.description.step->value);
+  look.step =
+      look.step_given ? look.description.step->value : fitting_below(look.imposed, look.description.step->value);
   prepared.settings.step = look.step;
   look.candidates = candidates_for(methods, *prepared.system, prepared.settings);
   exclude(look.description, look.candidates);

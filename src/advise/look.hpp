@@ -32,9 +32,6 @@ struct Look {
   Duration whole_run() const { return description.stop->value - description.start.value; }
 };
 
-/// A system whose method is still to be chosen, with one in its place that needs nothing: to look at it.
-SystemDescription to_look_at(SystemDescription description);
-
 /// What `prepared` (of `to_look_at(description)`) shows. A pilot over a few macro steps uses it up.
 Look look_at(const SystemDescription& written, session::Prepared& prepared, const method::MethodRegistry& methods,
              const Extensions& extensions);

@@ -11,7 +11,7 @@
 namespace entrain::advising {
 namespace {
 
-constexpr double kLeastSteps = 200.0;    // of a run: fewer show little of the motion
+constexpr double kLeastSteps = 200.0;     // of a run: fewer show little of the motion
 constexpr double kUnseenSteps = 1000.0;   // the same where only a part of the run is tried
 constexpr double kMostSteps = 1e6;        // a smaller step is no recommendation
 constexpr double kTrialSteps = 12.0;      // fewer leave nothing to compare
@@ -23,7 +23,7 @@ constexpr double kForecastSafety = 1.25;  // bound over error of what is forecas
 constexpr double kSurprise = 3.0;         // a forecast exceeded by this factor is not used
 constexpr double kNegligible = 1e-6;      // of the range: smaller errors do not refute
 constexpr double kUnresolved = 0.1;       // of the range: a larger bound follows no order
-constexpr double kUseless = 0.5;          // of the range: a larger bound serves nobody
+constexpr double kUseless = 0.5;          // of the range: a larger bound is of no use
 constexpr double kCheap = 2.5;            // calls of a subsystem per macro step
 constexpr int kMostTrials = 8;            // of one candidate
 
@@ -66,6 +66,7 @@ class Search {
   Duration longest_step(const Candidate& candidate) const;
   Duration below(Duration step) const { return fitting_below(look_.imposed, step); }
   double calls_per_step(const Candidate& candidate) const;
+  double cost_of_estimate(const Candidate& candidate) const;
   double calls_left(const Candidate& candidate, Duration step) const;
   Duration length_of(Duration step, double steps) const;
   void look_briefly(const Candidate& candidate, Duration step);
@@ -78,7 +79,7 @@ class Search {
   const SearchBudget& budget_;
   bool keeps_step_;
   bool forecast_holds_ = true;
-  Trials trials_;
+  TrialRuns trials_;
   double others_ = 0.0;  // calls that were spent on candidates before this one
   std::optional<Fact> stopped_;
   Recommendation result_;
@@ -101,7 +102,7 @@ double Search::calls_per_step(const Candidate& candidate) const {
   return traits(candidate).calls_per_step * static_cast<double>(look_.subsystems);
 }
 
-/// Of what the run as it is chosen so far allows the search. Until one method serves at any step, each has a budget of
+/// Of what the run as it is chosen so far allows the search. Until one method runs at any step, each has a budget of
 /// its own.
 double Search::calls_left(const Candidate& candidate, Duration step) const {
   const auto allowed = [&](double run) { return std::max(budget_.least_calls, budget_.share * run); };
@@ -110,7 +111,13 @@ double Search::calls_left(const Candidate& candidate, Duration step) const {
     return allowed(result_.offers[*best].calls) - trials_.calls() - look_.pilot_calls;
   }
   const double run = calls_per_step(candidate) * look_.whole_run() / step;
-  return allowed(run) - (trials_.calls() + look_.pilot_calls - (keeps_step_ ? 0.0 : others_));
+  return allowed(run) - (trials_.calls() + look_.pilot_calls - (keeps_step_ || best ? 0.0 : others_));
+}
+
+/// In calls of the trial. A method with steps of its own takes several in a macro step, and twice as many to compare.
+double Search::cost_of_estimate(const Candidate& candidate) const {
+  constexpr double kOwnSteps = 12.0;
+  return is_asynchronous(traits(candidate)) ? kOwnSteps : kCompanions;
 }
 
 /// By the structure of the system alone, so that every budget begins at the same step.
@@ -161,7 +168,7 @@ Duration Search::length_of(Duration step, double steps) const {
 std::optional<Trial> Search::attempt(const Candidate& candidate, Duration step, bool may_be_longer) {
   constexpr double kLonger = 8.0;
   constexpr double kShare = 0.5;  // the rest is for the trials that follow from this one
-  const double per_step = calls_per_step(candidate) * kCompanions;
+  const double per_step = calls_per_step(candidate) * cost_of_estimate(candidate);
   const double left = calls_left(candidate, step);
   if (!(left >= kTrialSteps * per_step)) return std::nullopt;
   const double steps = std::max(kTrialSteps, std::floor(kShare * left / per_step));
@@ -215,7 +222,7 @@ std::optional<Offer> Search::offer(std::size_t index) {
     const Trial& trial = result_.trials.emplace_back(*made);
     const bool longer = trial.step > step * (1.0 + 1e-9);
     if (longer && (trial.failure || !(trial.verdict.bound <= kUnresolved))) {
-      may_be_longer = false;  // a step that is too long tells nothing of this one
+      may_be_longer = false;  // a step that is too long shows nothing of this one
       continue;
     }
     if (trial.failure) {
@@ -267,7 +274,7 @@ void Search::look_at_all() {
     const auto& candidate = look_.candidates[i];
     if (!result_.trials.empty()) others_ = trials_.calls() + look_.pilot_calls;
     const bool affordable = calls_left(candidate, first_step(candidate)) >=
-                            kTrialSteps * kCompanions * calls_per_step(candidate);
+                            kTrialSteps * cost_of_estimate(candidate) * calls_per_step(candidate);
     if (!stopped_ && settled && budget_.looks_at_all && affordable) {
       look_briefly(candidate, result_.offers.back().step);
       continue;
@@ -340,14 +347,12 @@ void Search::conclude() {
   if (const auto best = best_offer(result_.offers)) result_.choice = result_.offers[*best];
   if (result_.choice && result_.choice->ratio) {
     const Trial trial = *result_.choice->trial;
-    const double bound = std::min(*result_.choice->ratio, trial.ratio()) * trial.verdict.tolerance;
-    if (!(bound < kUseless)) {
+    if (!(trial.verdict.bound < kUseless)) {
       result_.choice.reset();
-      result_.reasons = {{FactCode::TrialFailed,
-                          {trial.config.title()},
-                          {{"step", trial.step, "s"},
-                           {"length", trial.length, "s"},
-                           {"why", render(trial.verdict.reasons.front())}}}};
+      result_.reasons = {
+          {FactCode::TrialFailed,
+           {trial.config.title()},
+           {{"step", trial.step, "s"}, {"length", trial.length, "s"}, {"why", render(trial.verdict.reasons.front())}}}};
     }
   }
   if (result_.choice) {
@@ -384,11 +389,10 @@ Recommendation Search::run() {
   }
   result_.calls = trials_.calls() + look_.pilot_calls;
   if (trials_.count() > 0 && result_.choice) {
-    result_.remarks.push_back({FactCode::SearchCost,
-                               {},
-                               {{"calls", result_.calls},
-                                {"trials", trials_.count()},
-                                {"run_calls", result_.choice->calls}}});
+    result_.remarks.push_back(
+        {FactCode::SearchCost,
+         {},
+         {{"calls", result_.calls}, {"trials", trials_.count()}, {"run_calls", result_.choice->calls}}});
   }
   return std::move(result_);
 }

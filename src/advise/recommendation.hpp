@@ -22,18 +22,18 @@ struct Offer {
   bool meets() const { return ratio && *ratio <= 1.0; }  ///< the tolerance, as far as is known
 };
 
-/// The index of the best. Of those within the tolerance: among those that need at most twice the calls of the cheapest
-/// the first, unless a later one has less than half of its error. Where none is within it, likewise what comes nearest.
-/// Nullopt where there is none.
+/// The index of the best. Of those within the tolerance: among those that need at most 2.5 times the calls of the
+/// cheapest the first, unless a later one has an error smaller by that factor. Where none is within it, likewise what
+/// comes nearest. Nullopt where there is none.
 std::optional<std::size_t> best_offer(const std::vector<Offer>& offers);
 
 struct Recommendation {
   std::optional<Offer> choice;  ///< nullopt: no method serves the system, as the reasons say
   std::vector<Fact> reasons;
-  std::vector<Fact> remarks;   ///< what was not looked at, and what the search cost
-  std::vector<Offer> offers;   ///< of all that were looked at
-  std::vector<Trial> trials;   ///< in their order
-  double calls = 0.0;          ///< of the search
+  std::vector<Fact> remarks;                 ///< what was not looked at, and what the search cost
+  std::vector<Offer> offers;                 ///< of all that were looked at
+  std::vector<Trial> trials;                 ///< in their order
+  double calls = 0.0;                        ///< of the search
   std::optional<Duration> step_within = {};  ///< with a step that was given and is too long: one that would do
 };
 

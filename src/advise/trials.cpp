@@ -58,11 +58,11 @@ Fact failure_of(const Trial& trial, const std::string& why) {
 
 }  // namespace
 
-Trials::Trials(const SystemDescription& description, const Extensions& extensions, const SearchBudget& budget,
-               const std::map<std::string, double>& ranges)
+TrialRuns::TrialRuns(const SystemDescription& description, const Extensions& extensions, const SearchBudget& budget,
+                     const std::map<std::string, double>& ranges)
     : description_(description), extensions_(extensions), budget_(budget), ranges_(ranges) {}
 
-Trial Trials::run(const MethodConfig& config, Duration step, Duration length) {
+Trial TrialRuns::run(const MethodConfig& config, Duration step, Duration length) {
   const Duration all = description_.stop->value - description_.start.value;
   Trial trial;
   trial.config = config;
@@ -78,7 +78,8 @@ Trial Trials::run(const MethodConfig& config, Duration step, Duration length) {
   RunOptions options;
   options.interrupt = budget_.interrupt;
   try {
-    estimate::RunEstimator estimator(resolved(description, extensions_), options, extensions_, {.enabled = true, .progress = {}, .refines = false});
+    estimate::RunEstimator estimator(resolved(description, extensions_), options, extensions_,
+                                     {.enabled = true, .progress = {}, .refines = false});
     RunSummary summary;
     {  // gone before its companions are made: an FMU may be the only one of its kind
       session::Session session(std::move(description), options, extensions_);
@@ -115,7 +116,7 @@ Trial Trials::run(const MethodConfig& config, Duration step, Duration length) {
   return trial;
 }
 
-std::optional<Fact> Trials::stopped() const {
+std::optional<Fact> TrialRuns::stopped() const {
   if (budget_.interrupt != nullptr && budget_.interrupt->load()) return Fact{FactCode::SearchInterrupted};
   const auto spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_);
   if (spent > budget_.longest) return Fact{FactCode::SearchStopped, {}, {{"seconds", budget_.longest.count(), "s"}}};

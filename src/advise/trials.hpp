@@ -43,12 +43,12 @@ struct Trial {
 };
 
 /// Makes trials and counts what they cost.
-class Trials {
+class TrialRuns {
  public:
   /// `description` is resolved; all are borrowed. `ranges` of outputs over the whole run, by name, as far as they are
   /// known: errors of a part of it are relative to them.
-  Trials(const SystemDescription& description, const Extensions& extensions, const SearchBudget& budget,
-         const std::map<std::string, double>& ranges);
+  TrialRuns(const SystemDescription& description, const Extensions& extensions, const SearchBudget& budget,
+            const std::map<std::string, double>& ranges);
 
   /// Never throws for a system that cannot be run so.
   Trial run(const MethodConfig& config, Duration step, Duration length);

@@ -25,8 +25,8 @@ Simulation::Simulation(const SystemDescription& written, RunOptions options, con
   advising::SearchBudget budget;
   budget.interrupt = options.interrupt;
   auto choice = advising::choose_method(written, extensions, budget);
-  impl_ = std::make_unique<Impl>(std::move(choice.description), std::move(options), extensions,
-                                 std::move(choice.notes));
+  impl_ =
+      std::make_unique<Impl>(std::move(choice.description), std::move(options), extensions, std::move(choice.notes));
 }
 
 Simulation::~Simulation() = default;

@@ -19,6 +19,7 @@
 
 #include "base/fault_text.hpp"
 #include "base/foreign_code.hpp"
+#include "base/process_state.hpp"
 #include "entrain/fact_codes.hpp"
 
 namespace entrain::base {
@@ -396,6 +397,7 @@ bool FaultWatch::active() noexcept {
 }
 
 void FaultWatch::forget_in_child() noexcept {
+  ProcessState::forget_in_child();
   Watcher::instance().forget_thread();
 }
 

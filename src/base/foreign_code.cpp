@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <new>
 #include <cstring>
+#include <new>
 
 #include "base/fault_watch.hpp"
 #include "base/memory_use.hpp"

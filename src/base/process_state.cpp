@@ -91,6 +91,10 @@ void ProcessState::follow_streams() {
   remember_streams();
 }
 
+void ProcessState::forget_in_child() noexcept {
+  guarded().state = nullptr;
+}
+
 void ProcessState::put_back() {
   const std::unique_lock lock(guarded().mutex, std::try_to_lock);
   if (!lock) return;  // another thread does it

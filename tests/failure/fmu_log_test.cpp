@@ -61,7 +61,8 @@ TEST(DefaultExperiments, give_what_the_file_leaves_open_and_are_shown_in_the_res
   const TemporaryFolder folder;
   write_typed2(folder);
   write_system(folder, "");
-  const auto result = run_program(folder, {"run", "system.toml", "--quiet", "--out", "out", "--set", "motor.i=7"});
+  const auto result = run_program(
+      folder, {"run", "system.toml", "--quiet", "--out", "out", "--set", "motor.i=7", "--method", "jacobi"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   const auto resolved = text_of(folder / "out/system.resolved.toml");
   EXPECT_TRUE(contains(resolved,

@@ -37,8 +37,9 @@ TEST(LearnCommand, writes_a_correction_that_run_replays_to_the_same_bits) {
   const auto summary = Json::parse(text_of(folder / "once/run.json"));
   EXPECT_EQ(summary["parameters"]["feedthrough"], "delay");
   // The force arrives as it is sent one step later, up to what is left to learn.
-  const auto plain = Json::parse(
-      run_program(folder, {"run", kLearning, "--method", "jacobi", "--stop", "1", "--option", "feedthrough=delay", "--json"}).out);
+  const auto plain = Json::parse(run_program(folder, {"run", kLearning, "--method", "jacobi", "--stop", "1", "--option",
+                                                      "feedthrough=delay", "--json"})
+                                     .out);
   EXPECT_LT(summary["coupling_residuals"]["force_side.F -> motion_side.F"].get<double>(),
             1e-3 * plain["coupling_residuals"]["force_side.F -> motion_side.F"].get<double>());
 }

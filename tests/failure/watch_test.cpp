@@ -19,7 +19,8 @@ TEST(Watch, wrong_name_is_wrong_usage_however_quiet_and_leaves_older_results_alo
   ASSERT_EQ(run_program(folder, {"run", kPair, "--method", "jacobi", "--out", "out", "--quiet"}).exit_code, 0);
   const auto results = text_of(folder / "out/results.csv");
   for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--quiet"}, {"--json"}}) {
-    std::vector<std::string> arguments{"run", kPair, "--method", "jacobi", "--out", "out", "--step", "0.5", "--watch", "prey.q"};
+    std::vector<std::string> arguments{"run", kPair,    "--method", "jacobi",  "--out",
+                                       "out", "--step", "0.5",      "--watch", "prey.q"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const auto result = run_program(folder, arguments);
     EXPECT_EQ(result.exit_code, 2);
@@ -92,8 +93,8 @@ TEST(Watch, no_row_of_the_progress_wraps_on_a_narrow_terminal) {
   for (const unsigned short columns : std::initializer_list<unsigned short>{20, 60, 80, 200}) {
     // Long enough that the bar is drawn, once in 0.1 s.
     const auto shown = on_terminal(folder, columns,
-                                   {"run", kPair, "--method", "jacobi", "--step", "2e-5", "--out", "out", "--option", "degree=1", "--watch",
-                                    "prey.p", "--watch", "predator.P"});
+                                   {"run", kPair, "--method", "jacobi", "--step", "2e-5", "--out", "out", "--option",
+                                    "degree=1", "--watch", "prey.p", "--watch", "predator.P"});
     const auto widest = widest_row(shown);
     EXPECT_LT(widest, columns);
     EXPECT_GT(widest, std::min<std::size_t>(columns, 60) / 2) << "the bar was drawn";

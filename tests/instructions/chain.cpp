@@ -11,7 +11,6 @@ namespace {
 
 entrain::SystemDescription chain_of_fmus(int count, const char* file) {
   entrain::SystemDescription description;
-  description.method.value = "jacobi";
   for (int i = 0; i < count; ++i) {
     entrain::SubsystemDescription subsystem;
     subsystem.name = fmt::format("s{}", i);
@@ -28,6 +27,7 @@ int main(int count, char** arguments) {
   const int subsystems = std::atoi(arguments[1]);
   auto description = count > 3 ? chain_of_fmus(subsystems, arguments[3])
                                : entrain::models::chain_system(static_cast<std::size_t>(subsystems));
+  description.method.value = "jacobi";
   description.step = {0.01, {}};
   description.stop = {0.01 * std::atoi(arguments[2]), {}};
   entrain::Simulation simulation(description);

@@ -302,7 +302,7 @@ TEST(WrittenSystem, with_nothing_but_a_model_stays_small) {
   system.subsystems.resize(1);
   system.subsystems[0].name = "a";
   system.subsystems[0].model = "tough";
-  EXPECT_EQ(system_text(system), "[run]\nstart = 0.0\nmethod = \"jacobi\"\n\n[subsystems.a]\nmodel = \"tough\"\n");
+  EXPECT_EQ(system_text(system), "[run]\nstart = 0.0\nmethod = \"auto\"\n\n[subsystems.a]\nmodel = \"tough\"\n");
   expect_round_trip(system);
 }
 

@@ -109,7 +109,6 @@ void Marcher::start(CoupledSystem& system, const RunSettings& settings, const Ma
   predicted_ = step_.left().values;
   jumps_.start(step_.left().values, step_.unknowns());
   memory_ = {};
-  memory_.next_size = limits_.within(options.step_settings().first_step(settings.step));
   events_.start(system, settings.start);
   everyone_.clear();
   goes_back_ = (adapts_ || options.locate_jumps) && prescribed_.empty() && !step_.imposed();
@@ -117,6 +116,13 @@ void Marcher::start(CoupledSystem& system, const RunSettings& settings, const Ma
     everyone_.emplace_back(s);
     goes_back_ = goes_back_ && system.capabilities(SubsystemId{s}).rollback;
   }
+  memory_.next_size = first_size();
+}
+
+/// Adaptive. Where it can be taken back it need not be so short that it never matters.
+Duration Marcher::first_size() const {
+  return limits_.within(goes_back_ ? kFirstPiece * settings_.step
+                                   : options_.step_settings().first_step(settings_.step));
 }
 
 MacroStepReport Marcher::advance(CoupledSystem& system, CouplingStrategy& strategy) {
@@ -293,7 +299,7 @@ std::optional<Time> Marcher::event_to_cross() const {
 void Marcher::restart(CoupledSystem& system, CouplingStrategy& strategy) {
   memory_.restart_due = false;
   memory_.starting = true;
-  memory_.next_size = adapts_ ? limits_.within(options_.step_settings().first_step(settings_.step)) : memory_.next_size;
+  if (adapts_) memory_.next_size = first_size();
   step_.restart(system);
   jumps_.forget_past();
   strategy.restarted();

@@ -145,6 +145,7 @@ class Marcher {
   std::uint64_t grid_steps() const { return prescribed_.empty() ? grid_.steps() : prescribed_.size() - 1; }
   Time grid_time(std::uint64_t k) const;
   Duration grid_size(std::uint64_t k) const;
+  Duration first_size() const;
   Window next_window() const;
   Time goal() const;
   Time before(Time event) const;
