@@ -71,10 +71,15 @@ void Adviser::remark(Fact fact) {
   if (std::find(remarks.begin(), remarks.end(), fact) == remarks.end()) remarks.push_back(std::move(fact));
 }
 
-void Adviser::remark_failure(FactCode code, const Error& error) {
+/// What fails for one reason with every method is one remark.
+void Adviser::remark_once(Fact failure) {
   const bool known = std::any_of(advice_.remarks.begin(), advice_.remarks.end(),
-                                 [&](const Fact& of) { return of.text("why") == error.what(); });
-  if (!known) remark({code, {}, {{"why", error.what()}}});
+                                 [&](const Fact& of) { return of.text("why") == failure.text("why"); });
+  if (!known) remark(std::move(failure));
+}
+
+void Adviser::remark_failure(FactCode code, const Error& error) {
+  remark_once({code, {}, {{"why", error.what()}}});
 }
 
 void Adviser::describe() {
@@ -240,7 +245,7 @@ void Adviser::take(Recommendation found) {
                                  [&](const Candidate& candidate) { return candidate == trial.config; });
     if (trial.calls_per_step > 0.0) of->calls_per_step = trial.calls_per_step;
     if (trial.failure) {
-      remark(*trial.failure);
+      remark_once(*trial.failure);
     } else if (trial.is_known) {
       of->tried = TriedRun{trial.step, trial.length, trial.whole, trial.verdict.error, trial.verdict.bound};
     }

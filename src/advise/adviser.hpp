@@ -26,6 +26,7 @@ class Adviser {
   /// Adds it, unless it is there.
   void remark(Fact fact);
   /// Adds the error as a fact with its text as `why`, unless an earlier remark has the same one.
+  void remark_once(Fact failure);
   void remark_failure(FactCode code, const Error& error);
   void describe();
   void run_pilot_method();

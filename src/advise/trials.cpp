@@ -40,9 +40,11 @@ double growth_of(const std::vector<double>& course) {
   return std::min(1.0, 0.5 * std::log2(second / first) / kOfEvenGrowth);
 }
 
-/// The errors, relative to this range if it is the wider one.
+/// The errors, relative to this range if it is the wider one. A range far wider is that of a motion that grows, of
+/// which the part that was tried shows nothing.
 void relate(OutputError& output, double range) {
-  if (!(range > output.range) || !(output.range > 0.0)) return;
+  constexpr double kGrowing = 1e3;
+  if (!(range > output.range) || !(range < kGrowing * output.range)) return;
   const double factor = output.range / range;
   output.range = range;
   for (double* error : {&output.error, &output.bound, &output.max_error}) *error *= factor;

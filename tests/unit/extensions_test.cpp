@@ -55,9 +55,10 @@ TEST(Extensions, method_is_run_as_the_one_that_it_stands_for) {
 TEST(Extensions, method_is_a_candidate_of_auto) {
   auto description = test::changed(test::example("mechanical"), {.method = "auto", .step = 1e-3});
   const auto without = advising::choose_method(description, {});
-  const auto with = advising::choose_method(description, cheap());
   EXPECT_EQ(without.description.method.value, "missiles");
-  EXPECT_EQ(with.description.method.value, "cheap");  // as good, at half the cost
+  description.exclude = std::vector<Written<std::string>>{{"missiles", {}}};
+  const auto with = advising::choose_method(description, cheap());
+  EXPECT_EQ(with.description.method.value, "cheap");  // it is the same under another name
 }
 
 TEST(Extensions, method_is_judged_by_the_adviser) {
@@ -69,7 +70,7 @@ TEST(Extensions, method_is_judged_by_the_adviser) {
   EXPECT_TRUE(judged("cheap").obstacles.empty());
   EXPECT_EQ(judged("cheap").radius, judged("missiles").radius);
   EXPECT_EQ(judged("cheap").error, judged("missiles").error);
-  EXPECT_EQ(judged("cheap").calls_per_step, judged("missiles").calls_per_step);  // measured, not declared
+  EXPECT_GT(judged("cheap").calls_per_step, 2.0);  // measured: two subsystems; declared is half of that
 }
 
 TEST(Extensions, linear_step_of_its_own_yields_the_stability) {

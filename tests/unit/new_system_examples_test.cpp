@@ -48,7 +48,8 @@ TEST(NewOfTypedFmus, connects_integers_booleans_and_texts_by_name_and_convert_ke
 
   const auto results = [&](const std::string& system, const std::string& out) {
     return test::results_of(folder, system, out,
-                            {"--set", "typed2.s=a b", "--set", "typed2.i=7", "--set", "typed2.b=true"});
+                            {"--method", "jacobi", "--step", "0.25", "--set", "typed2.s=a b", "--set", "typed2.i=7",
+                             "--set", "typed2.b=true"});
   };
   const std::string first = results("system", "first");
   EXPECT_NE(first.find("\"a b\""), std::string::npos);
