@@ -19,12 +19,14 @@ void note_refused_memory(std::size_t bytes) noexcept {
   refused_bytes = bytes;
 }
 
-namespace base {
+}  // namespace entrain
+
+namespace entrain::base {
 
 Fact out_of_memory(std::string_view function) {
   Fact fact{FactCode::OutOfMemory};
   if (!function.empty()) fact.values.emplace_back("function", function);
-  if (const auto requested = std::exchange(refused_bytes, 0); requested > 0)
+  if (const auto requested = std::exchange(entrain::refused_bytes, 0); requested > 0)
     fact.values.emplace_back("requested", requested);
   if (const auto used = memory_in_use(); used > 0) fact.values.emplace_back("used", used);
   return fact;
@@ -38,5 +40,4 @@ std::uint64_t memory_in_use() {
   return pages ? resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) : 0;
 }
 
-}  // namespace base
-}  // namespace entrain
+}  // namespace entrain::base
