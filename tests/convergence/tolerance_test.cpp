@@ -1,4 +1,4 @@
-// Adaptive steps keep what their tolerance says, and jumps that nobody announced are located. docs/bench_tolerance.md
+// Adaptive steps keep what their tolerance says, and unannounced jumps are located. docs/bench_tolerance.md
 // has more systems.
 #include <gtest/gtest.h>
 

@@ -97,7 +97,7 @@ std::optional<Duration> MissilesStrategy::next_size(const HermiteStep& step, con
   return next_by_error(controller_, growth, step, taken);
 }
 
-/// Estimates that did not foresee what came.
+/// Estimates that did not predict what came.
 std::optional<double> MissilesStrategy::judge(const HermiteStep& step) {
   if (!adaptive_) return std::nullopt;
   const double gap = largest_gap(step);
