@@ -310,7 +310,13 @@ void Adviser::report_growth() {
   }
   if (!any_known || any_stable) return;
   Fact grows{FactCode::GrowsWithEveryMethod};
-  if (!any_step) grows.values.emplace_back("smallest", advice_.step / 64.0, "s");
+  if (!any_step) {
+    grows.values.emplace_back("smallest", advice_.step / 64.0, "s");
+    // Runs that grow alike agree with each other: what a trial measured beside their range means nothing.
+    advice_.choice.reset();
+    advice_.recommended_step.reset();
+    advice_.reasons = {grows};
+  }
   remark(std::move(grows));
 }
 

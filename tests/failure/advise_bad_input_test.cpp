@@ -51,7 +51,7 @@ TEST(AdviseBadInput, coupling_that_grows_at_every_step_is_called_unstable_and_no
   }
   EXPECT_GT(test::number_of(advice.remarks, FactCode::GrowsWithEveryMethod, "smallest"), 0.0);
   EXPECT_FALSE(advice.choice) << advice.reason();
-  EXPECT_TRUE(test::has_fact(advice.reasons, FactCode::TrialFailed)) << advice.reason();
+  EXPECT_TRUE(test::has_fact(advice.reasons, FactCode::GrowsWithEveryMethod)) << advice.reason();
 }
 
 TEST(AdviseBadInput, initialisation_that_does_not_converge_by_iteration_is_reported) {
