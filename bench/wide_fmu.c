@@ -1,5 +1,5 @@
-/* The cheapest FMU with ten inputs and ten outputs (FMI 2): y_k = 0.5 u_k. With BUSY_NANOSECONDS a step takes so much of
-   the processor. */
+/* The cheapest FMU with ten inputs and ten outputs (FMI 2): y_k = 0.5 u_k. With BUSY_NANOSECONDS a step takes so much
+   of the processor. */
 #define _POSIX_C_SOURCE 199309L
 #include <time.h>
 

@@ -16,8 +16,8 @@ namespace entrain {
 struct RunResult {
   RunSummary summary;
   SystemDescription system;  ///< as it was really run: with every default, a method and a step in place of "auto"
-  ErrorEstimate estimate;  ///< of every output that is connected or recorded
-  Verdict verdict;         ///< once the errors are estimated
+  ErrorEstimate estimate;    ///< of every output that is connected or recorded
+  Verdict verdict;           ///< once the errors are estimated
   std::filesystem::path folder;
   std::filesystem::path results;       ///< results.csv, .h5 or .mat
   std::optional<Time> recorded_until;  ///< time of the last row that the results really contain; nullopt = none
