@@ -40,7 +40,7 @@ class IsolatedSubsystem final : public Subsystem,
                                 private InnerValues,
                                 private SplitStep {
  public:
-  IsolatedSubsystem(std::shared_ptr<WorkerProcess> process, WorkerProcess::Made made, Line::Setup setup)
+  IsolatedSubsystem(std::shared_ptr<WorkerProcess> process, const WorkerProcess::Made& made, Line::Setup setup)
       : name_(setup.caller.subsystem),
         failed_at_end_(setup.caller.log.failed_at_end),
         variables_(made.subsystem.variables),

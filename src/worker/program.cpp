@@ -64,6 +64,7 @@ fs::path program_file() {
     if (::access(place.c_str(), X_OK) == 0) return place;
   }
   std::vector<std::string> folders;
+  folders.reserve(looked.size());
   for (const auto& place : looked) folders.push_back(place.parent_path().string());
   throw Error(ErrorCode::FileFailed,
               {FactCode::WorkerMissing, {kProgram}, {{"places", fmt::format("{}", fmt::join(folders, ", "))}}},
@@ -138,6 +139,7 @@ StartedProgram start_program(int memory, const fs::path& folder) {
   const int their_memory = ::fcntl(memory, F_DUPFD_CLOEXEC, kAboveInherited);
   auto variables = environment_with(folder);
   std::vector<char*> environment;
+  environment.reserve(variables.size() + 1);
   for (auto& variable : variables) environment.push_back(variable.data());
   environment.push_back(nullptr);
   std::string name = kProgram;
