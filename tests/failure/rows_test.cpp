@@ -5,7 +5,9 @@
 #include <sys/resource.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
+#include <string_view>
 
 #include "entrain/results.hpp"
 #include "record/run_folder.hpp"
@@ -148,13 +150,18 @@ TEST(FullDisk, is_written_into_run_json_all_the_same) {
     if (!made) ::_exit(77);
     const auto result = run_program(folder, {"run", examples_folder() + "/mechanical", "--method", "jacobi", "--step",
                                              "1e-5", "--stop", "20", "--out", "disk/out", "--no-estimate"});
-    fs::copy(folder / "disk/out", folder / "kept", fs::copy_options::recursive);
+    std::error_code missing;  // what is not there, the parent sees; an exception would go on with the other tests here
+    fs::copy(folder / "disk/out", folder / "kept", fs::copy_options::recursive, missing);
     ::_exit(result.exit_code);
   }
   int status = 0;
   ::waitpid(child, &status, 0);
   ASSERT_TRUE(WIFEXITED(status));
-  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "this kernel lets no process mount a file system";
+  if (WEXITSTATUS(status) == 77) {
+    const char* ci = std::getenv("CI");
+    ASSERT_FALSE(ci != nullptr && std::string_view(ci) == "true") << "there it must be tested";
+    GTEST_SKIP() << "no user may mount a file system here, and a disk of known size needs one";
+  }
   EXPECT_EQ(WEXITSTATUS(status), 1);
   const auto summary = nlohmann::json::parse(text_of(folder / "kept/run.json"));
   EXPECT_EQ(summary["termination"], "failed");

@@ -17,8 +17,7 @@ using test::output;
 TEST(VerifyDoubts, jumps_at_every_step_are_made_by_the_coupling) {
   // Behind the event at 10 s inputs are held; the controller differentiates one, so its force jumps, so inputs are
   // held.
-  const auto result = verify(
-      test::changed(test::example("car"), {.method = "ifosmondi", .stop = 12.0, .options = {"locate_jumps=false"}}));
+  const auto result = verify(test::changed(test::example("car"), {.method = "ifosmondi", .stop = 12.0}));
   ASSERT_FALSE(result.failure) << *result.failure;
   EXPECT_EQ(output(result, "controller.F").verdict, OutputVerdict::Converging);
   ASSERT_EQ(result.doubts.size(), 1U);
