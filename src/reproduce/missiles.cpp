@@ -14,7 +14,7 @@ const Tolerance kPrintedDigits{5e-4, "the verified value is printed with four di
 
 const std::string kTwice = "at most twice the verified value, which is far below the printed one";
 const std::string kAtMostTwice = "at most twice the verified value";
-const std::string kNotVerified = "at most twice the printed value, which nobody has verified";
+const std::string kNotVerified = "at most twice the printed value, which is not verified";
 
 const Tolerance kVerified{0.2, "near the verified value"};
 const Tolerance kAtMostVerified{0.0, "restarted from the real outputs: at most the verified value", true};
