@@ -61,6 +61,7 @@ struct RunArguments : SystemArguments {
   std::vector<std::string> watched;
   bool verbose = false;
   bool isolate = false;
+  bool sandbox = false;
   CheckpointArguments checkpoint;
   RequiredGrade required = RequiredGrade::NotUnreliable;
   bool no_estimate = false;
@@ -174,6 +175,7 @@ int run(const RunArguments& arguments) {
   auto description =
       arguments.system.empty() ? arguments.changed(checkpointed_system(*resumed)) : arguments.described();
   if (arguments.isolate) description.isolate = {true, {"--isolate", 0, 0}};
+  if (arguments.sandbox) description.sandbox = {true, {"--sandbox", 0, 0}};
   RunDirectoryOptions options = run_options(arguments);
   std::optional<Learned> learned;
   if (arguments.learned) {
@@ -245,6 +247,7 @@ Command add_run(CLI::App& program) {
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
   command->add_flag("--isolate", arguments->isolate, "Run each subsystem in a process of its own (docs/workers.md)");
+  command->add_flag("--sandbox", arguments->sandbox, "Run each FMU in a sandbox: no network, files or new processes");
   command->add_option("--watch", arguments->watched, "Show the course of a signal; may be repeated")
       ->type_name("SUB.VAR")
       ->allow_extra_args(false);

@@ -21,6 +21,7 @@
 #include "entrain/verdict.hpp"
 #include "entrain/verification.hpp"
 #include "entrain/watchdog.hpp"
+#include "entrain/worker.hpp"
 
 namespace entrain {
 

@@ -389,11 +389,11 @@ void IsolatedSubsystem::move_to(const Point& at) {
 
 }  // namespace
 
-std::shared_ptr<WorkerProcess> Workers::of_group(const std::string& group) {
-  if (group.empty()) return std::make_shared<WorkerProcess>();
-  auto& known = groups_[group];
+std::shared_ptr<WorkerProcess> Workers::of_group(const std::string& group, const Confinement& confinement) {
+  if (group.empty()) return std::make_shared<WorkerProcess>(confinement);
+  auto& known = groups_[{group, confinement}];
   auto process = known.lock();
-  if (!process) known = process = std::make_shared<WorkerProcess>();
+  if (!process) known = process = std::make_shared<WorkerProcess>(confinement);
   return process;
 }
 
@@ -403,6 +403,7 @@ std::unique_ptr<Subsystem> make_isolated(std::shared_ptr<WorkerProcess> process,
   const auto& restart = request.description.restart;
   const auto& isolate = request.description.isolate;
   const bool alone = !isolate || std::holds_alternative<bool>(isolate->value);
+  setup.confinement = process->confinement();
   if (restart && alone) setup.restarts = static_cast<int>(restart->value);
   auto made = process->make(request, setup.caller);
   problems.insert(problems.end(), made.subsystem.problems.begin(), made.subsystem.problems.end());

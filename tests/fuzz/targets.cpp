@@ -14,6 +14,8 @@
 #include "description/system_file.hpp"
 #include "entrain/error.hpp"
 #include "read/csv_reader.hpp"
+#include "record/journal.hpp"
+#include "subsystem/fmi/elf_file.hpp"
 #include "subsystem/fmi/model_description.hpp"
 #include "subsystem/native/csv_source.hpp"
 
@@ -135,6 +137,26 @@ void csv_source(std::string_view bytes) {
   }
 }
 
+/// A library as a file, before it is loaded.
+void elf(std::string_view bytes) {
+  static const ScratchFile file(".so");
+  const auto& path = file.write(bytes);
+  const subsystem::ElfFile library(path);
+  for (const auto& symbol : library.symbols()) require(*symbol.name != '\0', "a symbol without a name");
+  subsystem::missing_libraries(path);
+  subsystem::elf_misfit(path);
+}
+
+/// The rows of a run that was killed.
+void journal(std::string_view bytes) {
+  static const ScratchFile file(".journal");
+  try {
+    recording::JournalReader reader(file.write(bytes));
+    while (const auto rows = reader.next()) require(rows->rows() > 0, "a record without rows");
+  } catch (const Error&) {
+  }
+}
+
 }  // namespace
 
 const std::vector<Target>& targets() {
@@ -146,7 +168,9 @@ const std::vector<Target>& targets() {
                                        {"ssm", ssm},
                                        {"uri", uri},
                                        {"csv", csv},
-                                       {"csv_source", csv_source}};
+                                       {"csv_source", csv_source},
+                                       {"elf", elf},
+                                       {"journal", journal}};
   return all;
 }
 

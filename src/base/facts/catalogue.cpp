@@ -501,6 +501,11 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "'{0}' is made by the program that embeds Entrain: it cannot run in a process of its own", ""},
     {RestartNotIsolated, Warning, "restart-not-isolated",
      "'restart' of '{0}' has no effect: it is not alone in a process of its own", ""},
+    {MemoryLimitNotIsolated, Warning, "memory-limit-not-isolated",
+     "'memory_limit' of '{0}' has no effect: it does not run in a process of its own", ""},
+    {SandboxInProcess, Error, "sandbox-in-process",
+     "'{0}' is to run in a sandbox, which is a process of its own, and isolate = false forbids that", ""},
+    {SandboxRefused, Error, "sandbox-refused", "'{0}' cannot run in a sandbox: FMU '{1}' {why}", ""},
     {TableShorterThanRun, Warning, "table-shorter-than-run",
      "the table of '{0}' holds {first} .. {last}, the run goes from {start} to {stop}: its first and last rows are "
      "held",

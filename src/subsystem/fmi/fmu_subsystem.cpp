@@ -424,7 +424,7 @@ void FmuSubsystem::reset() {
 
 std::unique_ptr<Subsystem> make_fmu_subsystem(std::string name, const std::filesystem::path& file,
                                               const FmuChoice& choice) {
-  return std::make_unique<FmuSubsystem>(std::move(name), Fmu::open(file), choice);
+  return std::make_unique<FmuSubsystem>(std::move(name), Fmu::open(file, choice.folder), choice);
 }
 
 std::shared_ptr<Fmu> hold_fmu(const std::filesystem::path& file) {
@@ -460,6 +460,23 @@ std::string fmu_missing_binary(const std::filesystem::path& file, const FmuChoic
 bool fmu_once_per_process(const std::filesystem::path& file, const FmuChoice& choice) {
   const auto fmu = Fmu::open(file);
   return fmu->once_per_process(chosen_interface(*fmu, choice));
+}
+
+std::string fmu_outside_needs(const std::filesystem::path& file) {
+  const auto fmu = Fmu::open(file);
+  std::error_code unknown;
+  if (std::filesystem::exists(fmu->folder() / "resources" / "launch.toml", unknown)) {
+    return "starts programs of its own and talks to them through sockets (resources/launch.toml, as FMUs of UniFMU do)";
+  }
+  const auto& description = fmu->description();
+  const bool needs_tool = (description.co_simulation && description.co_simulation->needs_execution_tool) ||
+                          (description.model_exchange && description.model_exchange->needs_execution_tool);
+  return needs_tool ? "needs the tool that made it (needsExecutionTool)" : "";
+}
+
+void unpack_fmu(const std::filesystem::path& file, const std::filesystem::path& folder) {
+  base::unpack_archive(base::LocatedFile(file), folder);
+  make_readable_libraries(folder);
 }
 
 void load_fmu(const std::filesystem::path& file, const FmuChoice& choice) {

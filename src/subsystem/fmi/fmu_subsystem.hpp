@@ -24,6 +24,7 @@ struct FmuChoice {
   /// Start values of the user, by name: structural parameters decide which variables there are.
   std::map<std::string, Value> start = {};
   Logging log = {};
+  std::filesystem::path folder = {};  ///< where it lies unpacked already; empty = nowhere
 };
 
 /// An FMU (FMI 2.0 or 3.0) as a subsystem. Throws Error when the file is no FMU, or does not offer what is chosen.
@@ -47,6 +48,12 @@ bool fmu_offers(const std::filesystem::path& file, FmuInterface interface);
 std::string fmu_missing_binary(const std::filesystem::path& file, const FmuChoice& choice = {});
 
 bool fmu_once_per_process(const std::filesystem::path& file, const FmuChoice& choice = {});
+
+/// What it needs beyond its own process: "starts programs of its own (...)". Empty where nothing says so.
+std::string fmu_outside_needs(const std::filesystem::path& file);
+
+/// Into a new folder, for a process that may only read there (FmuChoice::folder). Throws Error.
+void unpack_fmu(const std::filesystem::path& file, const std::filesystem::path& folder);
 
 /// Loads its library, as the first call of a subsystem would. Throws Error with the reason why it cannot be.
 void load_fmu(const std::filesystem::path& file, const FmuChoice& choice);
