@@ -95,6 +95,8 @@ std::vector<std::string> sandboxed_command(const fs::path& program, const Sandbo
   if (!worker.starts_with("/usr/")) command.insert(command.end(), {"--ro-bind", worker, worker});
   command.insert(command.end(), {"--ro-bind", folders.own.string(), folders.own.string()});
   command.insert(command.end(), {"--bind", folders.scratch.string(), folders.scratch.string()});
+  // What was made to mount these at: a file system in memory, which no limit counts.
+  command.insert(command.end(), {"--remount-ro", "/dev", "--remount-ro", "/"});
   command.insert(command.end(), {"--chdir", folders.scratch.string(), "--", worker});
   return command;
 }
