@@ -124,6 +124,7 @@ static void change(const Component* c) {
   if (is(c, "moves") && chdir("/") != 0) abort();
   if (is(c, "prints")) printf("{ to the output\n");
   if (is(c, "standard_streams")) reopen(0, 2);
+  if (is(c, "closes")) reopen(3, 60);
   if (is(c, "staying_thread")) start(stay);
   if (is(c, "blocks")) {
     sigset_t all;
