@@ -64,7 +64,7 @@ void limit_memory(std::uint64_t bytes) {
 }
 
 /// Threads are allowed. io_uring would do what is refused here without the calls that are refused; the rest is for
-/// whoever administers the machine.
+/// administrators of the machine.
 void forbid_calls() {
   const std::unique_ptr<void, void (*)(void*)> filter(::seccomp_init(SCMP_ACT_ALLOW), ::seccomp_release);
   if (!filter) fail_confining(ENOMEM, "seccomp");

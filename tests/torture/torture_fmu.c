@@ -40,14 +40,6 @@ static void note_step(double t) {
   close(file);
 }
 
-UNCHECKED static int recurse(volatile int* depth) {
-  volatile int frame[1000];
-  frame[0] = ++*depth;
-  return *depth > 0 ? recurse(depth) + frame[0] : 0;
-}
-UNCHECKED static int divided(volatile int by) {
-  return 1000 / by;
-}
 static void* crash(void* unused) {
   use_memory_that_is_not_there();
   return unused;

@@ -130,7 +130,7 @@ const ElfBeginning* beginning_of(std::span<const std::byte> bytes) {
   return &found[0];
 }
 
-/// The loader maps what the program headers name, and whoever touches what lies beyond the end of the file dies.
+/// The loader maps what the program headers name, and a process that touches what lies beyond the end of the file dies.
 bool is_cut_off(std::span<const std::byte> beginning, std::uint64_t size) {
   const auto header = entries_at<Elf64_Ehdr>(beginning, 0, 1);
   if (header.empty()) return true;
