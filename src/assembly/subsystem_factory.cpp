@@ -161,6 +161,15 @@ class Factory {
     }
   }
 
+  /// For a process that has threads of its own, and so cannot be copied.
+  std::function<base::Bytes(const base::Bytes&)> prover_of(const SubsystemDescription& description) const {
+    return [request = request_for(description, {}), log = log_](const base::Bytes& starts) {
+      worker::MakeRequest there = request;
+      there.fmu_folder = subsystem::fmu_folder(request.description.fmu).string();
+      return worker::prove_apart(there, log, starts);
+    };
+  }
+
   bool made_outside(const SubsystemDescription& description) const {
     return (extensions_.subsystems && extensions_.subsystems(description.model, description.name)) ||
            (extensions_.models && extensions_.models(description.model));
@@ -178,6 +187,7 @@ class Factory {
       for (const auto& [name, written] : description.start) choice.start[name] = written.value;
       choice.log = log_;
       choice.folder = options_.fmu_folder;
+      if (!options_.in_worker) choice.prove = prover_of(description);
       if (system_.step && system_.step->value > 0.0) choice.step = system_.step->value;
       auto made = subsystem::make_fmu_subsystem(description.name, description.fmu, choice);
       try_loading(description, choice);

@@ -10,6 +10,7 @@ namespace entrain::assembly {
 struct MakerOptions {
   bool needs_equations = false;  ///< the method integrates the equations itself
   bool loads = false;            ///< libraries of FMUs are loaded at once, not when they are first called
+  bool in_worker = false;        ///< itself: it starts none
   std::string fmu_folder{};      ///< where the FMU lies unpacked already; empty = nowhere
 };
 

@@ -411,4 +411,16 @@ std::unique_ptr<Subsystem> make_isolated(std::shared_ptr<WorkerProcess> process,
   return std::make_unique<IsolatedSubsystem>(std::move(process), std::move(made), std::move(setup));
 }
 
+base::Bytes prove_apart(const MakeRequest& request, const Logging& log, const base::Bytes& starts) {
+  const auto process = std::make_shared<WorkerProcess>();
+  const Caller caller = caller_of(request.description, log);
+  const auto made = process->make(request, caller);
+  if (made.memory == nullptr) throw Error(made.subsystem.problems);
+  Line line(process, made, {request, caller});
+  line.call_with(Operation::Proof, starts);
+  base::Bytes found;
+  line.read(found);
+  return found;
+}
+
 }  // namespace entrain::worker

@@ -27,4 +27,7 @@ class Workers {
 std::unique_ptr<Subsystem> make_isolated(std::shared_ptr<WorkerProcess> process, const MakeRequest& request,
                                          const Logging& log, std::vector<Problem>& problems);
 
+/// Of an FMU that is unpacked here: subsystem::fmu_proof in a process of its own, which ends with it. Throws Error.
+base::Bytes prove_apart(const MakeRequest& request, const Logging& log, const base::Bytes& starts);
+
 }  // namespace entrain::worker

@@ -210,7 +210,8 @@ void WorkerProcess::look(Wait& wait) {
           {FactCode::CallInterrupted, {wait.caller.subsystem}, {{"function", function_in(wait.box)}}},
           {.subsystem = {}, .variable = {}, .time = time_in(wait.box), .remedy = {}}});
   }
-  const bool many_calls = wait.box.operation == Operation::Abilities;  // which the worker limits one by one
+  const bool many_calls = wait.box.operation == Operation::Abilities ||
+                          wait.box.operation == Operation::Proof;  // which the worker limits one by one
   if (wait.caller.timeout && !many_calls && wait.lasted() > *wait.caller.timeout + kAfterTimeout) {
     fail(late_report(wait.caller, wait.box));
   }

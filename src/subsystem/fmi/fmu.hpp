@@ -21,6 +21,11 @@ struct PortOrigin {
   std::size_t variable = 0;
   std::size_t element = 0;  ///< 0 of a scalar; arrays are counted row by row
   bool operator==(const PortOrigin&) const = default;
+
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(variable, element);
+  }
 };
 
 /// A variable as calls name it, and how many numbers it stands for.
@@ -75,6 +80,11 @@ FmuPorts ports_of(const FmuDescription& description, const std::string& fmu, con
 struct FmuStart {
   PortOrigin origin;
   Value value;
+
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(origin, value);
+  }
 };
 
 /// What an FMU really can do: its flags, each proven by a call.

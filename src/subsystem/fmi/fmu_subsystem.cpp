@@ -6,6 +6,7 @@
 #include <cassert>
 #include <utility>
 
+#include "base/facts/fact_bytes.hpp"
 #include "base/printable.hpp"
 #include "base/values.hpp"
 #include "entrain/error.hpp"
@@ -74,6 +75,7 @@ class FmuSubsystem final : public Subsystem,
   std::string_view name() const noexcept override { return name_; }
   const VariableTable& variables() const noexcept override { return ports_.table; }
   const Capabilities& capabilities() const override;
+  const FmuAbilities& proven_with(const std::vector<FmuStart>& starts) const;
   Facets facets() noexcept override;
   std::vector<Fact> warnings() const override;
 
@@ -118,6 +120,7 @@ class FmuSubsystem final : public Subsystem,
   const std::optional<double> tolerance_;  ///< as the user wrote
   const std::optional<Duration> macro_step_;
   const bool probe_;
+  const std::function<base::Bytes(const base::Bytes&)> prove_;
   std::vector<FmuStart> starts_;
   mutable std::optional<Capabilities> capabilities_;
   mutable const FmuAbilities* proven_ = nullptr;  ///< once capabilities_ is known
@@ -143,6 +146,7 @@ FmuSubsystem::FmuSubsystem(std::string name, std::shared_ptr<Fmu> fmu, const Fmu
       tolerance_(choice.relative_tolerance),
       macro_step_(choice.step),
       probe_(choice.probe),
+      prove_(choice.prove),
       log_(fmu_->name(), {name_, choice.timeout, choice.log}),
       reporter_(log_, name_),
       stepper_(make_stepper(choice)) {
@@ -190,10 +194,16 @@ const Capabilities& FmuSubsystem::capabilities() const {
   return *capabilities_;
 }
 
+const FmuAbilities& FmuSubsystem::proven_with(const std::vector<FmuStart>& starts) const {
+  FmuCaller caller{name_, log_.code().owner().timeout, {}, macro_step_, probe_};
+  if (prove_) caller.prove = [&] { return prove_(base::to_bytes(starts)); };
+  return fmu_->abilities(interface_, ports_, starts, caller);
+}
+
 /// Proven on a scratch instance; what goes wrong there is reported as ours.
 const FmuAbilities& FmuSubsystem::proven() const {
   try {
-    return fmu_->abilities(interface_, ports_, starts_, {name_, log_.code().owner().timeout, {}, macro_step_, probe_});
+    return proven_with(starts_);
   } catch (const Error& error) {
     ErrorContext context = error.context();
     context.subsystem = name_;
@@ -477,6 +487,16 @@ std::string fmu_outside_needs(const std::filesystem::path& file) {
 void unpack_fmu(const std::filesystem::path& file, const std::filesystem::path& folder) {
   base::unpack_archive(base::LocatedFile(file), folder);
   make_readable_libraries(folder);
+}
+
+base::Bytes fmu_proof(Subsystem& subsystem, const base::Bytes& starts) {
+  std::vector<FmuStart> given;
+  base::from_bytes(starts, given);
+  return base::to_bytes(dynamic_cast<FmuSubsystem&>(subsystem).proven_with(given));
+}
+
+std::filesystem::path fmu_folder(const std::filesystem::path& file) {
+  return Fmu::open(file)->folder();
 }
 
 void load_fmu(const std::filesystem::path& file, const FmuChoice& choice) {
