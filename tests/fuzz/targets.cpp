@@ -14,7 +14,6 @@
 #include "description/system_file.hpp"
 #include "entrain/error.hpp"
 #include "read/csv_reader.hpp"
-#include "record/journal.hpp"
 #include "subsystem/fmi/elf_file.hpp"
 #include "subsystem/fmi/model_description.hpp"
 #include "subsystem/native/csv_source.hpp"
@@ -147,16 +146,6 @@ void elf(std::string_view bytes) {
   subsystem::elf_misfit(path);
 }
 
-/// The rows of a run that was killed.
-void journal(std::string_view bytes) {
-  static const ScratchFile file(".journal");
-  try {
-    recording::JournalReader reader(file.write(bytes));
-    while (const auto rows = reader.next()) require(rows->rows() > 0, "a record without rows");
-  } catch (const Error&) {
-  }
-}
-
 }  // namespace
 
 const std::vector<Target>& targets() {
@@ -169,8 +158,7 @@ const std::vector<Target>& targets() {
                                        {"uri", uri},
                                        {"csv", csv},
                                        {"csv_source", csv_source},
-                                       {"elf", elf},
-                                       {"journal", journal}};
+                                       {"elf", elf}};
   return all;
 }
 
