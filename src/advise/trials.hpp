@@ -27,12 +27,13 @@ struct SearchBudget {
   std::function<void(const AdviceProgress&)> progress = {};
 };
 
-/// Where the search is the work that is asked for: as many calls as a run.
+/// Where the search is the work that is asked for: enough for the run itself, with its companions, in half of it.
 inline SearchBudget generous_budget(const std::atomic<bool>* interrupt) {
+  constexpr double kRuns = 4.0;
   constexpr double kLeastCalls = 20000.0;
   constexpr double kMostCalls = 250000.0;  // a second or two with the lightest subsystems
   SearchBudget budget;
-  budget.share = 1.0;
+  budget.share = kRuns;
   budget.least_calls = kLeastCalls;
   budget.most_calls = kMostCalls;
   budget.interrupt = interrupt;

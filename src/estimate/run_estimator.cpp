@@ -363,9 +363,12 @@ bool RunEstimator::Impl::compare(const RunSummary& summary) {
   if (interrupted) return false;
   bool wants_smaller_step = !twice || judge_outputs(summary);
   if (twice && jumps_inside_steps() && run_companion(2.0, summary, true)) wants_smaller_step = judge_outputs(summary);
-  wants_smaller_step = wants_smaller_step || !four_times;
+  // With the factor of safety one companion is enough up to order 2, whatever the order really is.
+  constexpr double kLowOrder = 2.0;
+  const bool enough = four_times || (twice && formal_order(summary) <= kLowOrder);
+  wants_smaller_step = wants_smaller_step || !enough;
   if (interrupted) return false;
-  wants_smaller_step = wants_smaller_step && (estimate.refines || !four_times);
+  wants_smaller_step = wants_smaller_step && (estimate.refines || !enough);
   if (!wants_smaller_step) return true;
   work += twice ? 2.0 : 6.0;
   const bool half = run_companion(0.5, summary);
