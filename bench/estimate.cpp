@@ -122,10 +122,9 @@ void print(bench::Budgets& budgets, const std::string& what, const Cost& cost, d
 }
 
 void print_companions(bench::Budgets& budgets) {
-  constexpr int kSteps = 1000;
   const auto heavy = [](Duration longest) {
     Extensions extensions;
-    extensions.models = [=](std::string_view) { return std::make_unique<Oscillator>(kSteps, longest); };
+    extensions.models = [=](std::string_view) { return std::make_unique<Oscillator>(1000, longest); };
     return extensions;
   };
   auto ring_of_two = ring(2, "jacobi");

@@ -131,7 +131,7 @@ TEST(AdviceEffort, thousand_masses_take_a_bounded_number_of_calls_and_what_is_le
 }
 
 TEST(AdviceEffort, interruption_in_any_part_ends_with_what_is_known) {
-  const auto description = test::example("mechanical");
+  const auto description = test::changed(test::example("oscillator"), {.step = 0.1, .stop = 10.0});
   std::vector<std::string> parts;
   AdviceSettings settings;
   settings.progress = [&](const AdviceProgress& progress) { parts.push_back(progress.part); };
