@@ -24,6 +24,7 @@ std::string_view status_name(FmuStatus status) {
 
 FmuDescription checked_description(const fs::path& folder, const std::string& fmu) {
   auto description = read_model_description(folder / "modelDescription.xml", fmu);
+  read_terminals(folder / "terminalsAndIcons" / "terminalsAndIcons.xml", description);
   if (description.co_simulation || description.model_exchange) return description;
   Fact fact{FactCode::FmuNoInterface, {fmu}};
   if (description.scheduled_execution) fact.values.emplace_back("scheduled", true);

@@ -13,6 +13,7 @@
 #include "subsystem/ends_initialization.hpp"
 #include "subsystem/fmi/co_simulation.hpp"
 #include "subsystem/fmi/fmu.hpp"
+#include "subsystem/fmi/fmu_clocks.hpp"
 #include "subsystem/fmi/model_exchange.hpp"
 #include "subsystem/foreign_calls.hpp"
 
@@ -66,7 +67,8 @@ class FmuSubsystem final : public Subsystem,
                            private Reset,
                            private Tuning,
                            private DiscreteValues,
-                           private InnerValues {
+                           private InnerValues,
+                           private EventMode {
  public:
   FmuSubsystem(std::string name, std::shared_ptr<Fmu> fmu, const FmuChoice& choice);
   ~FmuSubsystem() override;
@@ -102,6 +104,27 @@ class FmuSubsystem final : public Subsystem,
   void write(std::span<const std::size_t> inputs, std::span<const Value> values) override;
   void read_inner(std::span<const VariableTable::Place> places, std::span<Value> values) override;
 
+  void share_events() override {
+    stepper_->share_events([this] { clocks_.read_initial(*instance_, now()); });
+  }
+  bool finds_events() const override { return stepper_->finds_events(); }
+  bool event_waits() const override { return stepper_->event_waits(); }
+  void enter() override { stepper_->enter_events(); }
+  void leave() override { stepper_->leave_events(); }
+  Update update() override { return stepper_->update_events(); }
+  void set_inputs(std::span<const double> inputs) override { stepper_->set_inputs(inputs); }
+  void read_outputs(std::span<double> outputs) override { stepper_->read_outputs(outputs); }
+  void activate(std::span<const std::size_t> clocks) override { clocks_.activate(*instance_, clocks, now()); }
+  void read_active(std::span<const std::size_t> clocks, std::span<unsigned char> active) override {
+    clocks_.read_active(*instance_, clocks, active, now());
+  }
+  Announced read_interval(std::size_t clock, ClockInterval& interval) override {
+    return clocks_.read_interval(*instance_, clock, interval, now());
+  }
+  ClockInterval shift(std::size_t clock) override { return clocks_.shift(clock); }
+  bool depends(Port output_kind, std::size_t output, Port input_kind, std::size_t input) const override;
+  std::optional<std::size_t> variable_of(Port kind, std::size_t index, bool is_output) const;
+
   std::unique_ptr<FmuStepper> make_stepper(const FmuChoice& choice);
   void note_start(const PortOrigin& origin, const Value& value);
   Time now() const { return log_.code().time().value_or(start_); }  ///< for messages
@@ -125,6 +148,7 @@ class FmuSubsystem final : public Subsystem,
   FmuLog log_;
   FmuReporter reporter_;
   std::unique_ptr<FmuInstance> instance_;
+  FmuClocks clocks_;
   std::unique_ptr<FmuStepper> stepper_;
   Time start_ = 0.0;
   bool used_before_ = false;  ///< its outputs, as they were before its initialization had ended
@@ -145,6 +169,7 @@ FmuSubsystem::FmuSubsystem(std::string name, std::shared_ptr<Fmu> fmu, const Fmu
       probe_(choice.probe),
       log_(fmu_->name(), {name_, choice.timeout, choice.log}),
       reporter_(log_, name_),
+      clocks_(fmu_->description(), ports_, reporter_),
       stepper_(make_stepper(choice)) {
   const auto make_room = [&](const std::vector<PortOrigin>& origins, const std::vector<Variable>& table) {
     for (std::size_t i = 0; i < origins.size(); ++i) {
@@ -215,6 +240,7 @@ Facets FmuSubsystem::facets() noexcept {
   facets.tuning = this;
   facets.discrete = this;
   facets.inner = this;
+  if (proven_->event_mode) facets.event_mode = this;
   return facets;
 }
 
@@ -316,6 +342,29 @@ void FmuSubsystem::write(std::span<const std::size_t> inputs, std::span<const Va
       result = graver(result, instance_->set_values(fmu_->description().variables[variable], discrete_[variable]));
     }
     return result;
+  });
+}
+
+std::optional<std::size_t> FmuSubsystem::variable_of(Port kind, std::size_t index, bool is_output) const {
+  switch (kind) {
+    case Port::Real: return (is_output ? ports_.output_origins : ports_.input_origins)[index].variable;
+    case Port::Discrete:
+      return (is_output ? ports_.discrete_output_origins : ports_.discrete_input_origins)[index].variable;
+    case Port::Clock: break;
+  }
+  if (ports_.table.clocks[index].is_output != is_output) return std::nullopt;
+  return ports_.clocks[index];
+}
+
+/// By the model structure; what is not listed there is not declared.
+bool FmuSubsystem::depends(Port output_kind, std::size_t output, Port input_kind, std::size_t input) const {
+  const auto from = variable_of(input_kind, input, false);
+  const auto to = variable_of(output_kind, output, true);
+  if (!from || !to) return false;
+  const auto& listed = fmu_->description().outputs;
+  return std::any_of(listed.begin(), listed.end(), [&](const FmuUnknown& unknown) {
+    const auto& on = unknown.dependencies;
+    return unknown.variable == *to && on && std::find(on->begin(), on->end(), *from) != on->end();
   });
 }
 
