@@ -38,6 +38,8 @@ typedef struct {
   double interval, shift, time, u, x, tick_time, heard_time;
   int mode, phase, ticks, heard, received, last, updates, read, u_set, found;
   bool tick, in, out, changed;
+  bool scheduled, partition_out; /* scheduled execution; 'out' has not been asked for yet */
+  double y;
 } Component;
 
 static fmi3Status fail(const Component* c, const char* why) {
@@ -59,6 +61,39 @@ EXPORT fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String toke
   c->interval = 0.1;
   c->changed = true;
   return c;
+}
+EXPORT fmi3Instance fmi3InstantiateScheduledExecution(fmi3String name, fmi3String token, fmi3String resources,
+                                                      fmi3Boolean visible, fmi3Boolean logging,
+                                                      fmi3InstanceEnvironment environment, fmi3LogMessageCallback log,
+                                                      fmi3ClockUpdateCallback clock_update,
+                                                      fmi3LockPreemptionCallback lock,
+                                                      fmi3UnlockPreemptionCallback unlock) {
+  (void)clock_update, (void)lock, (void)unlock;
+  Component* c = fmi3InstantiateCoSimulation(name, token, resources, visible, logging, true, true, NULL, 0, environment,
+                                             log, NULL);
+  c->scheduled = true;
+  return c;
+}
+/* u and 'received' are set before their partition runs. */
+EXPORT fmi3Status fmi3ActivateModelPartition(fmi3Instance instance, fmi3ValueReference clock, fmi3Float64 time) {
+  Component* c = instance;
+  if (!c->scheduled) return fail(c, "no partitions");
+  if (time < c->time) return fail(c, "back in time");
+  c->time = time;
+  if (clock == Tick) {
+    ++c->ticks;
+    c->tick_time = time;
+    c->out = c->partition_out = true;
+    c->y = 2.0 * c->u;
+  } else if (clock == In) {
+    ++c->heard;
+    c->last = c->received;
+    c->heard_time = time;
+    c->changed = true;
+  } else {
+    return fail(c, "no clock of a partition");
+  }
+  return fmi3OK;
 }
 EXPORT void fmi3FreeInstance(fmi3Instance instance) {
   free(instance);
@@ -153,6 +188,11 @@ EXPORT fmi3Status fmi3GetClock(fmi3Instance instance, const fmi3ValueReference r
                                fmi3Clock values[]) {
   Component* c = instance;
   if (c->phase != EventMode) return fail(c, "a clock outside of event mode");
+  if (c->scheduled) {
+    values[0] = c->partition_out;
+    c->partition_out = false;
+    return count == 1 && references[0] == Out ? fmi3OK : fail(c, "no output clock");
+  }
   for (size_t i = 0; i < count; ++i) {
     if (references[i] != Out) return fail(c, "no output clock");
     values[i] = c->out || (c->mode == AnnouncesEvent && c->time >= 0.33 && !c->found);
@@ -211,7 +251,7 @@ EXPORT fmi3Status fmi3SetFloat64(fmi3Instance instance, const fmi3ValueReference
       case Shift: c->shift = values[i]; break;
       case X: c->x = values[i]; break;
       case U:
-        if (c->phase == EventMode && !c->tick) return fail(c, "u without its clock");
+        if (c->phase == EventMode && !c->tick && !c->scheduled) return fail(c, "u without its clock");
         if (c->phase == StepMode) return fail(c, "u outside of event mode");
         c->u = values[i];
         c->u_set = 1;
@@ -233,6 +273,10 @@ EXPORT fmi3Status fmi3GetFloat64(fmi3Instance instance, const fmi3ValueReference
       case HeardTime: values[i] = c->heard_time; break;
       case Z: values[i] = c->x + 10.0 * c->ticks; break;
       case Y:
+        if (c->scheduled) {
+          values[i] = c->y;
+          break;
+        }
         if (!c->tick) return fail(c, "y without its clock");
         if (c->mode == NeedsInput && !c->u_set) return fail(c, "y was asked for before u was set");
         values[i] = 2.0 * c->u;
@@ -250,7 +294,7 @@ EXPORT fmi3Status fmi3SetInt32(fmi3Instance instance, const fmi3ValueReference r
     if (references[i] == Mode) {
       c->mode = values[i];
     } else if (references[i] == Received) {
-      if (c->phase == EventMode && !c->in) return fail(c, "a value without its clock");
+      if (c->phase == EventMode && !c->in && !c->scheduled) return fail(c, "a value without its clock");
       if (c->phase == StepMode) return fail(c, "a value outside of event mode");
       if (c->mode == SetAfterGet && c->read) return fail(c, "set after get");
       c->received = values[i];

@@ -13,9 +13,12 @@
 namespace entrain::test {
 
 /// Of the FMU in clocked_fmu3.c. `tick`: attributes of its clock with times.
-inline std::string clocked3(const std::string& tick, const std::string& flags = "") {
+inline std::string clocked3(const std::string& tick, const std::string& flags = "",
+                            const std::string& interface =
+                                "CoSimulation canHandleVariableCommunicationStepSize=\"true\" "
+                                "hasEventMode=\"true\"") {
   return fmt::format(R"(<fmiModelDescription fmiVersion="3.0" modelName="clocked" instantiationToken="clocked">
-  <CoSimulation modelIdentifier="clocked" canHandleVariableCommunicationStepSize="true" hasEventMode="true" {1}/>
+  <{2} modelIdentifier="clocked" {1}/>
   <ModelVariables>
     <Float64 name="interval" valueReference="1" causality="parameter" variability="tunable" start="0.1"/>
     <Int32 name="mode" valueReference="2" causality="parameter" variability="fixed" start="0"/>
@@ -44,7 +47,7 @@ inline std::string clocked3(const std::string& tick, const std::string& flags = 
     <Output valueReference="29" dependencies=""/><Output valueReference="31" dependencies="30"/>
   </ModelStructure>
 </fmiModelDescription>)",
-                     tick, flags);
+                     tick, flags, interface);
 }
 
 inline constexpr const char* kConstantTick = "intervalVariability=\"constant\" intervalDecimal=\"0.1\"";
@@ -55,6 +58,12 @@ inline std::filesystem::path write_clocked(const TemporaryFolder& folder, const 
   write_archive(folder / name, {{"modelDescription.xml", clocked3(tick, flags)},
                                 {"binaries/x86_64-linux/clocked.so", text_of(clocked_fmu3_library())}});
   return folder / name;
+}
+
+/// The same for scheduled execution.
+inline void write_scheduled(const TemporaryFolder& folder, const std::string& name, const std::string& tick) {
+  write_archive(folder / name, {{"modelDescription.xml", clocked3(tick, "", "ScheduledExecution")},
+                                {"binaries/x86_64-linux/clocked.so", text_of(clocked_fmu3_library())}});
 }
 
 inline constexpr const char* kCan = "application/org.fmi-standard.fmi-ls-bus.can; version=&quot;1.0.0&quot;";

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "coupling/clock_schedule.hpp"
+#include "entrain/results.hpp"
+#include "entrain/run.hpp"
 #include "support/clocked_fmus.hpp"
 #include "support/facts.hpp"
 #include "support/recorded.hpp"
@@ -347,6 +349,53 @@ TEST(ClockSchedule, goes_back_with_a_checkpoint) {
   EXPECT_EQ(first, second);
   EXPECT_EQ(simulation.value("b.ticks"), ticks);
 }
+
+/// Partitions run at the ticks of their clocks, in simulated time, with the inputs that were set before.
+TEST(ScheduledExecution, runs_its_partitions_at_the_ticks_of_their_clocks) {
+  const TemporaryFolder folder;
+  test::write_scheduled(folder, "scheduled.fmu", test::kConstantTick);
+  test::write_clocked(folder, "countdown.fmu", test::kCountdownTick);
+  const auto ended =
+      ended_run(system_of(folder,
+                          clocked("a", "", "scheduled.fmu") + clocked("b", "interval = 5, x = 4", "countdown.fmu") +
+                              clocked("c", "", "scheduled.fmu"),
+                          "\"a.out\" = [\"b.in\", \"c.in\"]\n\"a.value\" = [\"b.received\", "
+                          "\"c.received\"]\n\"b.z\" = \"a.u\"\n"));
+  EXPECT_EQ(ended.last("a.ticks"), 11);
+  EXPECT_EQ(ended.last("a.y"), 8.0);
+  EXPECT_EQ(ended.last("b.last"), 11);
+  EXPECT_EQ(ended.last("c.heard_time"), 1.0);
+}
+
+TEST(ScheduledExecution, by_a_countdown_follows_the_partition_that_set_it) {
+  const TemporaryFolder folder;
+  test::write_scheduled(folder, "scheduled.fmu", test::kConstantTick);
+  test::write_scheduled(folder, "countdown.fmu", test::kCountdownTick);
+  const auto ended =
+      ended_run(system_of(folder, clocked("a", "", "scheduled.fmu") + clocked("b", "interval = 0.03", "countdown.fmu"),
+                          "\"a.out\" = \"b.in\"\n"));
+  EXPECT_EQ(ended.last("b.ticks"), 10);
+  EXPECT_EQ(ended.last("b.tick_time"), 0.93);
+}
+
+class TimesThatStandTwice : public testing::TestWithParam<std::string> {};
+
+TEST_P(TimesThatStandTwice, survive_the_results) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "clocked.fmu", "intervalVariability=\"constant\" intervalDecimal=\"0.3\"");
+  auto system = system_of(folder, clocked("a"));
+  system.record.format = {GetParam(), {}};
+  const auto result = entrain::run(system, {.folder = folder / "run", .estimate = false});
+  ASSERT_EQ(result.summary.termination, Termination::Completed) << result.summary.message;
+  const auto results = read_results(result.results);
+  const auto* z = results.find("a.z");
+  ASSERT_NE(z, nullptr);
+  EXPECT_EQ(results.times(*z), (std::vector<Time>{0.0, 0.25, 0.3, 0.3, 0.5, 0.6, 0.6, 0.75, 0.9, 0.9, 1.0}));
+  EXPECT_EQ(z->values, (std::vector<double>{10, 10, 10, 20, 20, 20, 30, 30, 30, 40, 40}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, TimesThatStandTwice, testing::Values("csv", "hdf5", "mat"),
+                         [](const auto& of) { return of.param; });
 
 }  // namespace clocks_test
 }  // namespace entrain

@@ -248,9 +248,7 @@ inline constexpr auto kErrors = [] {
       {FmuCallFailed, Error, "fmu-call-failed", "{0}: {function} returned {status}{said}", ""},
       {FmuNoInstance, Error, "fmu-no-instance", "FMU '{0}': {function} returned no instance{said}", ""},
       {FmuNoInterface, Error, "fmu-no-interface",
-       "FMU '{0}': it offers {?scheduled|scheduled execution only, which Entrain does not run}{!scheduled|neither "
-       "co-simulation nor model exchange}",
-       ""},
+       "FMU '{0}': it offers neither co-simulation nor model exchange nor scheduled execution", ""},
       {FmuOtherInterface, Error, "fmu-other-interface", "FMU '{0}': it does not offer {wanted}, only {offered}", ""},
       {FmuOneInstance, Error, "fmu-one-instance",
        "FMU '{0}' can have one instance per process, but both '{1}' and '{2}' use it", ""},

@@ -55,6 +55,8 @@ struct Fmi3Functions {
   FmuSymbol<fmi3GetEventIndicatorsTYPE> get_event_indicators{library_, "fmi3GetEventIndicators"};
   FmuSymbol<fmi3GetNumberOfEventIndicatorsTYPE> count_event_indicators{library_, "fmi3GetNumberOfEventIndicators"};
   FmuSymbol<fmi3DoStepTYPE> do_step{library_, "fmi3DoStep"};
+  FmuSymbol<fmi3InstantiateScheduledExecutionTYPE> instantiate_scheduled{library_, "fmi3InstantiateScheduledExecution"};
+  FmuSymbol<fmi3ActivateModelPartitionTYPE> activate_partition{library_, "fmi3ActivateModelPartition"};
   FmuSymbol<fmi3GetClockTYPE> get_clock{library_, "fmi3GetClock"};
   FmuSymbol<fmi3SetClockTYPE> set_clock{library_, "fmi3SetClock"};
   FmuSymbol<fmi3GetIntervalDecimalTYPE> get_interval_decimal{library_, "fmi3GetIntervalDecimal"};
@@ -77,6 +79,11 @@ class Fmi3Instance final : public VersionedInstance<Fmi3Functions, fmi3Instance>
     if (exchange_) {
       handle_ = functions_.instantiate_exchange(code_, name.c_str(), token, resources, fmi3False, fmi3True,
                                                 static_cast<fmi3InstanceEnvironment>(this), log_message);
+    } else if (use.interface == FmuInterface::ScheduledExecution) {
+      // Partitions run one after the other on this thread: none is ever interrupted, and clocks are asked after each.
+      handle_ = functions_.instantiate_scheduled(
+          code_, name.c_str(), token, resources, fmi3False, fmi3True, static_cast<fmi3InstanceEnvironment>(this),
+          log_message, [](fmi3InstanceEnvironment) {}, [] {}, [] {});
     } else {
       const auto intermediate = intermediate_inputs(description_);
       sampling_ = InputSampling(description_.co_simulation->fixed_internal_step);
@@ -190,6 +197,10 @@ class Fmi3Instance final : public VersionedInstance<Fmi3Functions, fmi3Instance>
                 : qualifier == fmi3IntervalUnchanged ? EventMode::Announced::Unchanged
                                                      : EventMode::Announced::NotYet;
     return result;
+  }
+  FmuResult activate_partition(ValueReference clock, Time t) override {
+    code_.set_time(t);
+    return call(functions_.activate_partition, clock, t);
   }
   FmuResult get_shift(const FmuVariable& clock, ClockInterval& shift) override {
     if (clock.clock->fraction) {

@@ -114,6 +114,7 @@ class Fmu {
   bool offers(FmuInterface interface) const noexcept;
   const CoSimulationFlags& flags() const noexcept { return *description_.co_simulation; }
   const ModelExchangeFlags& exchange_flags() const noexcept { return *description_.model_exchange; }
+  const ScheduledFlags& scheduled_flags() const noexcept { return *description_.scheduled_execution; }
   bool once_per_process(FmuInterface interface) const noexcept;
   /// With structural parameters as the user sets them; the same object for the same values.
   const FmuPorts& ports(const FmuStructure& structure = {});

@@ -1,5 +1,6 @@
 #include "subsystem/fmi/fmu_clocks.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace entrain::subsystem {
@@ -32,6 +33,14 @@ std::span<const ValueReference> FmuClocks::references(std::span<const std::size_
   references_.clear();
   for (const std::size_t clock : clocks) references_.push_back(variable(clock).reference);
   return references_;
+}
+
+std::span<const ValueReference> FmuClocks::by_priority(std::span<const std::size_t> clocks) {
+  std::vector<std::size_t> sorted(clocks.begin(), clocks.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [this](std::size_t a, std::size_t b) {
+    return variable(a).clock->priority < variable(b).clock->priority;
+  });
+  return references(sorted);
 }
 
 void FmuClocks::activate(FmuInstance& instance, std::span<const std::size_t> clocks, Time t) {

@@ -15,6 +15,8 @@ class FmuClocks {
   FmuClocks(const FmuDescription& description, const FmuPorts& ports, FmuReporter& reporter)
       : description_(description), ports_(ports), reporter_(reporter) {}
 
+  /// Those whose partitions run first come first. Valid until it is called again.
+  std::span<const ValueReference> by_priority(std::span<const std::size_t> clocks);
   /// In initialization mode: intervals and shifts that do not stand in the file.
   void read_initial(FmuInstance& instance, Time t);
   void activate(FmuInstance& instance, std::span<const std::size_t> clocks, Time t);

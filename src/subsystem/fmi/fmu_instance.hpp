@@ -207,6 +207,8 @@ class FmuInstance {
     return no_clocks();
   }
   virtual FmuResult get_shift(const FmuVariable& /*clock*/, ClockInterval&) { return no_clocks(); }
+  /// Scheduled execution only.
+  virtual FmuResult activate_partition(ValueReference /*clock*/, Time) { return no_clocks(); }
 
   virtual FmuStepResult step(const FmuStepCall& call, double* outputs) = 0;
   /// Fills in what a held step needs of this instance.

@@ -83,6 +83,10 @@ class FmuStepper : public States, public Linearizer, public OutputDerivatives, p
   virtual void leave_events() = 0;
   virtual void set_inputs(std::span<const double> inputs) = 0;
   virtual void read_outputs(std::span<double> outputs) = 0;
+  /// False when the clocks are to be set in the FMU.
+  virtual bool activate(std::span<const ValueReference> /*clocks*/) { return false; }
+  /// Before anything is read in an event phase.
+  virtual void before_reading() {}
 
  protected:
   bool shared_ = false;  ///< events are handled together with those of other subsystems

@@ -15,6 +15,7 @@
 #include "subsystem/fmi/fmu.hpp"
 #include "subsystem/fmi/fmu_clocks.hpp"
 #include "subsystem/fmi/model_exchange.hpp"
+#include "subsystem/fmi/scheduled_partitions.hpp"
 #include "subsystem/foreign_calls.hpp"
 
 namespace entrain::subsystem {
@@ -25,8 +26,11 @@ FmuInterface chosen_interface(const Fmu& fmu, const FmuChoice& choice) {
       choice.prefer_model_exchange ? FmuInterface::ModelExchange : FmuInterface::CoSimulation;
   const FmuInterface wanted = choice.interface.value_or(preferred);
   if (fmu.offers(wanted)) return wanted;
-  const FmuInterface other =
+  const FmuInterface usual =
       wanted == FmuInterface::CoSimulation ? FmuInterface::ModelExchange : FmuInterface::CoSimulation;
+  const FmuInterface other = fmu.offers(usual)                        ? usual
+                             : fmu.offers(FmuInterface::CoSimulation) ? FmuInterface::CoSimulation
+                                                                      : FmuInterface::ScheduledExecution;
   if (!choice.interface) return other;
   throw Error(
       ErrorCode::InvalidSystem,
@@ -114,8 +118,11 @@ class FmuSubsystem final : public Subsystem,
   Update update() override { return stepper_->update_events(); }
   void set_inputs(std::span<const double> inputs) override { stepper_->set_inputs(inputs); }
   void read_outputs(std::span<double> outputs) override { stepper_->read_outputs(outputs); }
-  void activate(std::span<const std::size_t> clocks) override { clocks_.activate(*instance_, clocks, now()); }
+  void activate(std::span<const std::size_t> clocks) override {
+    if (!stepper_->activate(clocks_.by_priority(clocks))) clocks_.activate(*instance_, clocks, now());
+  }
   void read_active(std::span<const std::size_t> clocks, std::span<unsigned char> active) override {
+    stepper_->before_reading();
     clocks_.read_active(*instance_, clocks, active, now());
   }
   Announced read_interval(std::size_t clock, ClockInterval& interval) override {
@@ -184,6 +191,7 @@ FmuSubsystem::FmuSubsystem(std::string name, std::shared_ptr<Fmu> fmu, const Fmu
 
 std::unique_ptr<FmuStepper> FmuSubsystem::make_stepper(const FmuChoice& choice) {
   if (interface_ == FmuInterface::CoSimulation) return std::make_unique<CoSimulation>(*fmu_, ports_, reporter_);
+  if (interface_ == FmuInterface::ScheduledExecution) return std::make_unique<ScheduledPartitions>(ports_, reporter_);
   return std::make_unique<ModelExchange>(*fmu_, ports_, chosen_tolerance(*fmu_, choice), reporter_);
 }
 
@@ -299,6 +307,7 @@ void FmuSubsystem::change(base::FunctionRef<FmuResult()> set) {
 }
 
 void FmuSubsystem::read(std::span<const std::size_t> outputs, std::span<Value> values) {
+  stepper_->before_reading();
   std::optional<std::size_t> latest;  // the elements of an array follow each other
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const PortOrigin& origin = ports_.discrete_output_origins[outputs[i]];
@@ -424,6 +433,7 @@ void FmuSubsystem::restore(StateId id) {
 
 bool FmuSubsystem::can_serialize() const {
   if (proven_->rollback_by_states) return true;
+  if (interface_ == FmuInterface::ScheduledExecution) return false;
   return interface_ == FmuInterface::CoSimulation ? fmu_->flags().serialization : fmu_->exchange_flags().serialization;
 }
 

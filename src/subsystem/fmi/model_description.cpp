@@ -73,7 +73,8 @@ class DescriptionReader : private DescriptionXml {
       result_.model_exchange = read_model_exchange(*this, node, result_.version);
     if (const Node node = root.child("CoSimulation"))
       result_.co_simulation = read_co_simulation(*this, node, result_.version);
-    result_.scheduled_execution = !root.child("ScheduledExecution").empty();
+    if (const Node node = root.child("ScheduledExecution"); node && three())
+      result_.scheduled_execution = read_scheduled_execution(*this, node);
     for (const Node category : root.child("LogCategories").children("Category")) {
       result_.log_categories.emplace_back(category.attribute("name").value());
     }
@@ -252,6 +253,7 @@ class DescriptionReader : private DescriptionXml {
             {{"element", element}, {"value", word}, {"attribute", "intervalVariability"}}});
     clock.kind = kind->second;
     clock.fraction = flag(node, "supportsFraction");
+    clock.priority = optional_number<std::uint32_t>(node, "priority", element).value_or(0);
     const auto resolution = optional_number<std::uint64_t>(node, "resolution", element);
     const auto time = [&](const char* decimal, const char* counter) -> std::optional<ClockInterval> {
       const auto ticks = optional_number<std::uint64_t>(node, counter, element);

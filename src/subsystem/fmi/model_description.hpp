@@ -64,7 +64,8 @@ struct FmuClock {
   ClockKind kind = ClockKind::Triggered;
   std::optional<ClockInterval> interval;  ///< where it is written, it is not asked for
   ClockInterval shift;
-  bool fraction = false;  ///< it counts in fractions, else in decimals
+  bool fraction = false;       ///< it counts in fractions, else in decimals
+  std::uint32_t priority = 0;  ///< of its partition in scheduled execution; the lowest number runs first
 };
 
 struct FmuVariable {
@@ -124,6 +125,13 @@ struct ModelExchangeFlags {
   std::size_t event_indicators = 0;  ///< of FMI 2; an instance of FMI 3 returns it
 };
 
+/// What the file declares about scheduled execution.
+struct ScheduledFlags {
+  std::string model_identifier;
+  bool needs_execution_tool = false;
+  bool once_per_process = false;
+};
+
 struct DefaultExperiment {
   std::optional<Time> start;
   std::optional<Time> stop;
@@ -154,10 +162,10 @@ struct FmuDescription {
   std::vector<FmuUnknown> state_derivatives;  ///< may be empty
   std::vector<Terminal> terminals;
   std::string terminals_fault;  ///< why there are none, though there is a file
-  bool scheduled_execution = false;
+  std::optional<ScheduledFlags> scheduled_execution;
 };
 
-/// "co-simulation" or "model exchange".
+/// "co-simulation", "model exchange" or "scheduled execution".
 std::string_view to_string(FmuInterface interface);
 
 /// Throws Error{InvalidSystem} that names the FMU (`fmu`) and the element.
