@@ -95,7 +95,7 @@ class Writer {
         offers_model_exchange_(offers_model_exchange(definition)) {}
   virtual ~Writer() = default;
 
-  std::string text() const {
+  virtual std::string text() const {
     return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + opening() + model_exchange() + co_simulation() +
            units(listing_) +
            "  <LogCategories>\n    <Category name=\"logStatusError\" description=\"why a call failed\"/>\n"
@@ -193,6 +193,68 @@ class Writer2 final : public Writer {
   }
 };
 
+/// FMI 1 has no lists of states, and an FMU is for one of the two kinds.
+class Writer1 final : public Writer {
+ public:
+  using Writer::Writer;
+
+  std::string text() const override {
+    return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + opening() + "  <ModelVariables>\n" + variables() +
+           "  </ModelVariables>\n" + implementation() + "</fmiModelDescription>\n";
+  }
+
+ private:
+  std::string opening() const override {
+    return fmt::format(
+        "<fmiModelDescription fmiVersion=\"1.0\" modelName=\"{}\" modelIdentifier=\"{}\" guid=\"{}\"{} "
+        "generationTool=\"Entrain fmukit\" numberOfContinuousStates=\"{}\" numberOfEventIndicators=\"{}\">\n",
+        escaped(definition_.model), definition_.identifier, token_, attribute("description", definition_.description),
+        listing_.structure.derivatives.size(), listing_.structure.event_indicators.size());
+  }
+
+  std::string implementation() const {
+    if (!options_.co_simulation) return {};
+    return fmt::format(
+        "  <Implementation><CoSimulation_StandAlone><Capabilities canHandleVariableCommunicationStepSize=\"true\" "
+        "canInterpolateInputs=\"{}\" maxOutputDerivativeOrder=\"{}\"/></CoSimulation_StandAlone></Implementation>\n",
+        text_of(options_.input_degree > 0), options_.output_derivative_order);
+  }
+
+  std::string variables() const override {
+    std::string text;
+    for (std::size_t i = 0; i < listing_.variables.size(); ++i) {
+      const auto& variable = listing_.variables[i];
+      const bool is_parameter = variable.group == Group::Parameter;
+      const bool is_port = variable.group == Group::Input || variable.group == Group::Output;
+      std::string content = type_name(variable.type, "Real", "Integer") + attribute("unit", variable.unit);
+      if (variable.start) content += fmt::format(" start=\"{}\"", escaped(text_of(*variable.start)));
+      text += fmt::format(
+          "    <ScalarVariable name=\"{}\" valueReference=\"{}\" causality=\"{}\" variability=\"{}\"{}><{}/>{}"
+          "</ScalarVariable>\n",
+          escaped(variable.name), variable.reference, is_port ? causality_of(variable.group) : "internal",
+          is_parameter ? "parameter" : variability_of(variable), attribute("description", variable.description),
+          content, variable.group == Group::Output ? dependencies_of(i) : "");
+    }
+    return text;
+  }
+
+  std::string dependencies_of(std::size_t output) const {
+    std::string names;
+    for (const auto& unknown : listing_.structure.outputs) {
+      if (unknown.variable != output) continue;
+      for (const auto place : unknown.dependencies) {
+        if (listing_.variables[place].group == Group::Input)
+          names += fmt::format("<Name>{}</Name>", escaped(listing_.variables[place].name));
+      }
+    }
+    return fmt::format("<DirectDependency>{}</DirectDependency>", names);
+  }
+
+  std::string for_both_kinds() const override { return {}; }
+  std::string for_co_simulation() const override { return {}; }
+  std::string structure() const override { return {}; }
+};
+
 class Writer3 final : public Writer {
  public:
   using Writer::Writer;
@@ -264,6 +326,7 @@ class Writer3 final : public Writer {
 };
 
 std::string write(const FmuDefinition& definition, int version, const std::string& token) {
+  if (version == 1) return Writer1(definition, token).text();
   return version == 2 ? Writer2(definition, token).text() : Writer3(definition, token).text();
 }
 

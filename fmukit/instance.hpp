@@ -70,6 +70,8 @@ class Instance {
 
   /// Before the initialization: events at announced times are handled with the importer (FMI 3, co-simulation).
   void use_event_mode() { event_mode_used_ = true; }
+  /// FMI 1: between two steps values may be set and then read.
+  void allow_reading_after_set() { reads_after_set_ = true; }
   /// Of a step, at most to the announced event.
   Duration until_event(Time from, Duration size);
   bool at_event();
@@ -114,7 +116,7 @@ class Instance {
   void require_settable(Place place, Reference reference) const;
   bool may_tune(Place place) const;
   bool before_the_run() const { return (phase_ & (kInstantiated | kInitialization)) != 0; }
-  void note_set() { set_since_step_ = phase_ == kStep; }
+  void note_set() { set_since_step_ = phase_ == kStep && !reads_after_set_; }
   void require_step_since_set() const;
   void require_rollback() const;
   void require_step(Time from, Duration size);
@@ -161,6 +163,7 @@ class Instance {
   unsigned phase_ = kInstantiated;
   bool experiment_known_ = false;
   bool event_mode_used_ = false;
+  bool reads_after_set_ = false;
   bool set_since_step_ = false;  ///< a value, in step mode
   Time stop_ = kNever;
   /// Time, states, inputs, their slopes and curvatures, the derivatives of order 1 to 3 for the next step, the time of

@@ -13,7 +13,7 @@ namespace {
 using namespace entrain::fmukit;
 
 void pack(int version, const std::filesystem::path& library, const std::filesystem::path& fmu) {
-  const std::string platform = version == 2 ? "linux64" : "x86_64-linux";
+  const std::string platform = version == 3 ? "x86_64-linux" : "linux64";
   entrain::base::write_archive(
       fmu, {{"modelDescription.xml", describe(fmu_definition(), version).xml, {}},
             {fmt::format("binaries/{}/{}.so", platform, fmu_definition().identifier), {}, library}});
@@ -27,7 +27,7 @@ int main(int count, char** arguments) {
     return 2;
   }
   try {
-    pack(std::string(arguments[1]) == "2" ? 2 : 3, arguments[2], arguments[3]);
+    pack(std::stoi(arguments[1]), arguments[2], arguments[3]);
   } catch (const std::exception& exception) {
     fmt::print(stderr, "{}: {}\n", arguments[3], exception.what());
     return 1;

@@ -58,6 +58,12 @@ class FmpyTest(unittest.TestCase):
             for row, expected in zip(theirs, ours):
                 self.assertAlmostEqual(row["p"], expected, delta=1e-11)
 
+    def test_fmi_1_has_the_results_of_fmi_2(self):
+        for folder, kind, model in (("fmi1", "CoSimulation", "mechanical_left"), ("fmi1_exchange", "ModelExchange", "ball_bounce")):
+            one, two = (fmpy.simulate_fmu(str(file), stop_time=1.0, output_interval=0.05, fmi_type=kind, relative_tolerance=1e-8)
+                        for file in (FMUS / "test" / folder / "1" / f"{model}.fmu", STRICT / "2" / f"{model}.fmu"))
+            self.assertEqual(one.tolist(), two.tolist())
+
     def test_text_parameter_is_set(self):
         def end(integrator):
             return fmpy.simulate_fmu(str(STRICT / "2" / "oscillator_motion_side.fmu"), stop_time=1.0, output_interval=0.1,

@@ -157,7 +157,7 @@ TEST(ModelDescription, that_makes_no_sense_is_refused_by_name) {
   };
   expect("<fmiModelDescription>\n<a>\n</fmiModelDescription>", "not-xml mass.fmu (why = line 3");
   expect("<other/>", "root mass.fmu");
-  expect(edited(kTwo, "2.0", "1.0"), "version mass.fmu (version = 1.0)");
+  expect(edited(kTwo, "2.0", "4.0"), "version mass.fmu (version = 4.0)");
   expect(edited(kThree, "3.0", "3.0-beta.2"),
          "version mass.fmu (version = 3.0-beta.2)");  // drafts have other signatures
   expect(edited(kTwo, "guid=\"{1}\"", ""), "attribute mass.fmu (attribute = guid, ");

@@ -19,6 +19,7 @@ constexpr int kMostHalvings = 20;  // a millionth of the step
 CoSimulation::CoSimulation(const Fmu& fmu, const FmuPorts& ports, FmuReporter& reporter)
     : ports_(ports),
       variable_step_(fmu.flags().variable_step),
+      one_(fmu.description().version == FmiVersion::One),
       three_(fmu.description().version == FmiVersion::Three),
       reporter_(reporter),
       end_slopes_(ports_.table.inputs.size()),
@@ -182,8 +183,8 @@ StepReport CoSimulation::unusual(const Subsystem::Step& step, const FmuStepResul
   return report;
 }
 
-/// FMI 2 allows no further step after a discarded one, only going back. In FMI 3 the FMU is where it was before and may
-/// be asked for a shorter step.
+/// FMI 1 and 2 allow no further step after a discarded one, only going back. In FMI 3 the FMU is where it was before
+/// and may be asked for a shorter step.
 StepReport CoSimulation::discarded(const Subsystem::Step& step, const FmuStepResult& result,
                                    std::span<double> outputs) {
   reporter_.note_refusal(result.result);

@@ -21,7 +21,7 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
   StepReport step(const Subsystem::Step& step, std::span<double> outputs) override;
   HeldStep held_step() noexcept override {
     if (!ports_.plain) return {};  // arrays and numbers of 32 bits take the general path
-    return {three_ ? fmi3_held_step() : fmi2_held_step(), &held_};
+    return {three_ ? fmi3_held_step() : one_ ? fmi1_held_step() : fmi2_held_step(), &held_};
   }
   void save(std::size_t slot) override;
   void restore(std::size_t slot) override;
@@ -81,6 +81,7 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
 
   const FmuPorts& ports_;
   const bool variable_step_;
+  const bool one_;    ///< FMI 1
   const bool three_;  ///< FMI 3: polynomial inputs are sent by intermediate update, else by their derivatives
   FmuReporter& reporter_;
   FmuInstance* instance_ = nullptr;

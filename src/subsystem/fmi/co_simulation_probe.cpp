@@ -49,7 +49,7 @@ class Prober {
       result_.output_derivatives = flags.output_derivative_order > 0 && !ports().outputs.empty() && ports().plain &&
                                    prove("maxOutputDerivativeOrder", &Prober::read_output_derivatives);
     }
-    if (enter(ProbeStage::InputsAfterStep) && is_two() && (result_.states || result_.output_derivatives)) {
+    if (enter(ProbeStage::InputsAfterStep) && !is_three() && (result_.states || result_.output_derivatives)) {
       find_inputs_after_step();
     }
     return std::move(result_);
@@ -57,7 +57,7 @@ class Prober {
 
  private:
   const FmuPorts& ports() const { return ports_; }
-  bool is_two() const { return fmu_.description().version == FmiVersion::Two; }
+  bool is_three() const { return fmu_.description().version == FmiVersion::Three; }
 
   bool enter(ProbeStage stage) const {
     if (!request_.includes(stage)) return false;
@@ -173,7 +173,7 @@ class Prober {
   /// By differences: nothing claims that states can be set, so a refusal is no broken word. Setting must have an
   /// effect, and going back must undo it. In FMI 3 nothing may be read after an input was set in step mode.
   bool can_differ() {
-    if (!result_.rollback || !is_two()) return false;
+    if (!result_.rollback || is_three()) return false;
     tried_ = LinearizationSource::Differences;
     bool works = false;
     try {
@@ -263,7 +263,7 @@ class Prober {
     call.may_go_back = true;
     call.inputs = ports().real_inputs();
     call.input_values = coefficients.data();
-    if (is_two()) {
+    if (!is_three()) {
       derivatives_.start(ports().inputs, degree);
       derivatives_.add_to(call, polynomials);
     } else if (degree > 0) {
@@ -379,18 +379,18 @@ class Prober {
 
   int input_degree() {
     if (inputs_.empty()) return kMaxInputDegree;
-    const bool two = is_two();
-    const char* claim = two ? "canInterpolateInputs" : "providesIntermediateUpdate";
-    if (!(two ? fmu_.flags().input_derivatives : fmu_.flags().intermediate_update)) return 0;
-    if (!two && intermediate_inputs(fmu_.description()).empty()) {
+    const bool three = is_three();
+    const char* claim = three ? "providesIntermediateUpdate" : "canInterpolateInputs";
+    if (!(three ? fmu_.flags().intermediate_update : fmu_.flags().input_derivatives)) return 0;
+    if (three && intermediate_inputs(fmu_.description()).empty()) {
       withdraw(claim, "not every input has intermediateUpdate=\"true\"");
       return 0;
     }
     const auto honoured = result_.rollback ? honoured_degree() : std::nullopt;
-    const int degree = honoured ? *honoured : two ? sent_degree() : asked_degree();
+    const int degree = honoured ? *honoured : three ? asked_degree() : sent_degree();
     if (degree == 0) {
-      withdraw(claim, two ? "derivatives of its inputs have no effect"
-                          : "it does not ask for inputs inside a step, or ignores them");
+      withdraw(claim, three ? "it does not ask for inputs inside a step, or ignores them"
+                            : "derivatives of its inputs have no effect");
     }
     return degree;
   }
@@ -435,7 +435,7 @@ class Prober {
   std::vector<double> inputs_;
   std::vector<double> reached_;       ///< outputs and states after the last step
   std::vector<double> coefficients_;  ///< of the inputs in it
-  InputDerivatives derivatives_;      ///< likewise, FMI 2
+  InputDerivatives derivatives_;      ///< likewise, FMI 1 and 2
   std::unique_ptr<FmuInstance> instance_;
   FmuAbilities result_;
   LinearizationSource tried_ = LinearizationSource::None;

@@ -30,7 +30,25 @@ FmuDescription checked_description(const fs::path& folder, const std::string& fm
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Export it again for co-simulation"});
 }
 
-std::string refusal_remedy(bool two, bool needs_tool) {
+std::unique_ptr<FmuFunctions> functions_of(const FmuLibrary& library, const FmuDescription& description) {
+  switch (description.version) {
+    case FmiVersion::One: return make_fmi1_functions(library, description);
+    case FmiVersion::Two: return make_fmi2_functions(library, description);
+    case FmiVersion::Three: break;
+  }
+  return make_fmi3_functions(library, description);
+}
+
+const char* instantiating_function(FmiVersion version, bool exchange) {
+  switch (version) {
+    case FmiVersion::One: return exchange ? "fmiInstantiateModel" : "fmiInstantiateSlave";
+    case FmiVersion::Two: return "fmi2Instantiate";
+    case FmiVersion::Three: break;
+  }
+  return exchange ? "fmi3InstantiateModelExchange" : "fmi3InstantiateCoSimulation";
+}
+
+std::string refusal_remedy(bool three, bool needs_tool) {
   if (needs_tool) {
     return "It is a wrapper around the tool that made it (needsExecutionTool): install and license that tool here, or "
            "export the FMU so that it stands alone";
@@ -38,7 +56,7 @@ std::string refusal_remedy(bool two, bool needs_tool) {
   return fmt::format(
       "Often the {} in modelDescription.xml is not the one of the binary, a licence is missing, or a "
       "file in its resources",
-      two ? "guid" : "instantiation token");
+      three ? "instantiation token" : "guid");
 }
 
 /// A file that was replaced is another one; so is what lay inside.
@@ -124,18 +142,16 @@ const FmuFunctions& Fmu::functions(FmuInterface interface, std::optional<Duratio
   const std::string& identifier = this->identifier(interface);
   const std::lock_guard lock(mutex_);
   if (const auto known = loaded_.find(identifier); known != loaded_.end()) return *known->second.functions;
-  const bool two = description_.version == FmiVersion::Two;
   Loaded loaded;
   loaded.library = std::make_unique<FmuLibrary>(archive_.folder(), platform(), identifier, name_, timeout);
-  loaded.functions =
-      two ? make_fmi2_functions(*loaded.library, description_) : make_fmi3_functions(*loaded.library, description_);
+  loaded.functions = functions_of(*loaded.library, description_);
   return *loaded_.emplace(identifier, std::move(loaded)).first->second.functions;
 }
 
 std::unique_ptr<FmuInstance> Fmu::instantiate(const std::string& instance, const FmuUse& use, FmuLog& log) {
   auto made = functions(use.interface, log.code().owner().timeout).instantiate(instance, archive_.folder(), use, log);
   if (made) return made;
-  const bool two = description_.version == FmiVersion::Two;
+  const bool three = description_.version == FmiVersion::Three;
   const bool exchange = use.interface == FmuInterface::ModelExchange;
   const bool scheduled = use.interface == FmuInterface::ScheduledExecution;
   const bool needs_tool = scheduled  ? scheduled_flags().needs_execution_tool
@@ -144,12 +160,10 @@ std::unique_ptr<FmuInstance> Fmu::instantiate(const std::string& instance, const
   throw Error(ErrorCode::SubsystemFailed,
               {FactCode::FmuNoInstance,
                {name_},
-               {{"function", two         ? "fmi2Instantiate"
-                             : scheduled ? "fmi3InstantiateScheduledExecution"
-                             : exchange  ? "fmi3InstantiateModelExchange"
-                                         : "fmi3InstantiateCoSimulation"},
+               {{"function", scheduled ? "fmi3InstantiateScheduledExecution"
+                                       : instantiating_function(description_.version, exchange)},
                 {"said", log.take_text()}}},
-              {.subsystem = instance, .variable = {}, .time = {}, .remedy = refusal_remedy(two, needs_tool)});
+              {.subsystem = instance, .variable = {}, .time = {}, .remedy = refusal_remedy(three, needs_tool)});
 }
 
 const FmuAbilities& Fmu::abilities(FmuInterface interface, const FmuPorts& ports, const std::vector<FmuStart>& starts,
@@ -173,7 +187,8 @@ const FmuAbilities& Fmu::abilities(FmuInterface interface, const FmuPorts& ports
 }
 
 Fact call_fact(const FmuResult& result, FmuLog& log) {
-  const std::string_view prefix = std::string_view(result.function).substr(0, 4);
+  const bool numbered = std::string_view(result.function).find_first_of("23") == 3;  // "fmi2", "fmi3"; "fmi" of FMI 1
+  const std::string_view prefix = std::string_view(result.function).substr(0, numbered ? 4 : 3);
   return {FactCode::FmuCallFailed,
           {log.code().owner().code},
           {{"function", result.function},

@@ -142,7 +142,7 @@ class Fmu {
 
   const FmuFunctions& functions(FmuInterface interface, std::optional<Duration> timeout);
   const std::string& identifier(FmuInterface interface) const;
-  const char* platform() const { return description_.version == FmiVersion::Two ? "linux64" : "x86_64-linux"; }
+  const char* platform() const { return description_.version == FmiVersion::Three ? "x86_64-linux" : "linux64"; }
 
   std::string name_;
   base::UnpackedArchive archive_;

@@ -28,6 +28,7 @@ class Beginning {
     // Some FMUs take parameters back to their defaults on entering the initialization mode: set before and in it.
     set_starts(false);
     require(instance_.enter_initialization());
+    if (how_.description.version == FmiVersion::One) return;  // it has no such mode, and nothing can be read yet
     set_starts(true);
     for (const auto& start : starts_) verify(start);
   }

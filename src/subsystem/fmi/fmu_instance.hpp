@@ -119,6 +119,7 @@ struct alignas(64) FmuHeldStep {
 };
 
 /// Of each version; the context is an FmuHeldStep.
+HeldStep::Function fmi1_held_step();
 HeldStep::Function fmi2_held_step();
 HeldStep::Function fmi3_held_step();
 
@@ -150,7 +151,7 @@ struct FmuUse {
   bool event_mode = false;  ///< co-simulation of FMI 3: the handling of events is left to the importer
 };
 
-/// One instance of an FMU in the terms that both versions of the standard share. A thin table: each function is one
+/// One instance of an FMU in the terms that the versions of the standard share. A thin table: each function is one
 /// call (a few, for `step`: it is the hot path). Needed in full by one adapter, hence not split into facets.
 /// Throws Error{SubsystemFailed} only for a function that the library does not have.
 class FmuInstance {
@@ -241,6 +242,7 @@ class FmuFunctions {
 };
 
 /// Of the version in the description. Borrow both.
+std::unique_ptr<FmuFunctions> make_fmi1_functions(const FmuLibrary& library, const FmuDescription& description);
 std::unique_ptr<FmuFunctions> make_fmi2_functions(const FmuLibrary& library, const FmuDescription& description);
 std::unique_ptr<FmuFunctions> make_fmi3_functions(const FmuLibrary& library, const FmuDescription& description);
 

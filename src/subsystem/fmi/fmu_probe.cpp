@@ -102,7 +102,7 @@ std::string_view claim_of(ProbeStage stage, FmiVersion version) {
     case ProbeStage::Rollback: return rollback_attribute(version);
     case ProbeStage::Linearization: return directional_attribute(version);
     case ProbeStage::InputDegree:
-      return version == FmiVersion::Two ? "canInterpolateInputs" : "providesIntermediateUpdate";
+      return version == FmiVersion::Three ? "providesIntermediateUpdate" : "canInterpolateInputs";
     case ProbeStage::OutputDerivatives: return "maxOutputDerivativeOrder";
     default: return {};
   }

@@ -401,9 +401,10 @@ std::string FmuSubsystem::reading(std::size_t output) const {
   const auto& description = fmu_->description();
   const bool narrow = description.variables[ports_.output_origins[output].variable].type == FmuType::Float32;
   return fmt::format("{}, by {}", log_.code().owner().code,
-                     description.version == FmiVersion::Two ? "fmi2GetReal"
-                     : narrow                               ? "fmi3GetFloat32"
-                                                            : "fmi3GetFloat64");
+                     description.version == FmiVersion::One   ? "fmiGetReal"
+                     : description.version == FmiVersion::Two ? "fmi2GetReal"
+                     : narrow                                 ? "fmi3GetFloat32"
+                                                              : "fmi3GetFloat64");
 }
 
 StateId FmuSubsystem::free_slot() {

@@ -26,7 +26,7 @@ struct FmuChoice {
   Logging log = {};
 };
 
-/// An FMU (FMI 2.0 or 3.0) as a subsystem. Throws Error when the file is no FMU, or does not offer what is chosen.
+/// An FMU (FMI 1.0, 2.0 or 3.0) as a subsystem. Throws Error when the file is no FMU, or does not offer what is chosen.
 std::unique_ptr<Subsystem> make_fmu_subsystem(std::string name, const std::filesystem::path& file,
                                               const FmuChoice& choice = {});
 

@@ -3,7 +3,6 @@
 #include "entrain/error.hpp"
 
 namespace entrain::subsystem {
-namespace {
 
 std::string model_identifier(const DescriptionXml& xml, pugi::xml_node node) {
   std::string identifier = xml.required(node, "modelIdentifier", node.name());
@@ -13,8 +12,6 @@ std::string model_identifier(const DescriptionXml& xml, pugi::xml_node node) {
   }
   return identifier;
 }
-
-}  // namespace
 
 void DescriptionXml::fail(Fact fact, const std::string& remedy) const {
   fact.subjects.insert(fact.subjects.begin(), fmu_);

@@ -200,7 +200,9 @@ void* FmuLibrary::load(const fs::path& file, std::string& message) {
 }
 
 void* FmuLibrary::find(const char* symbol) const {
-  return ::dlsym(handle_, symbol);
+  if (void* found = ::dlsym(handle_, symbol)) return found;
+  // FMI 1 has the model identifier, which is the name of the file, before every name.
+  return ::dlsym(handle_, fmt::format("{}_{}", fs::path(file_).stem().string(), symbol).c_str());
 }
 
 void* FmuLibrary::require(const char* symbol, const base::ForeignCode* caller) const {

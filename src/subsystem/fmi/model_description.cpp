@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/xml.hpp"
+#include "subsystem/fmi/fmi1_description.hpp"
 #include "subsystem/fmi/fmi_text.hpp"
 #include "subsystem/fmi/interface_flags.hpp"
 #include "subsystem/fmi/variable_faults.hpp"
@@ -35,6 +36,12 @@ class DescriptionReader : private DescriptionXml {
       fail({FactCode::DescriptionNotXml, {}, {{"why", fault}}});
     const Node root = document.child("fmiModelDescription");
     if (!root) fail({FactCode::DescriptionRoot});
+    read_version(root);
+    if (result_.version == FmiVersion::One) {
+      read_fmi1_description(*this, root, result_);
+      find_aliases();
+      return std::move(result_);
+    }
     read_head(root);
     read_units(root);
     read_types(root);
@@ -53,11 +60,13 @@ class DescriptionReader : private DescriptionXml {
  private:
   bool three() const { return result_.version == FmiVersion::Three; }
 
-  void read_head(Node root) {
+  void read_version(Node root) {
     result_.version_text = required(root, "fmiVersion", "fmiModelDescription");
     // Drafts ("3.0-beta.2") have functions of the same names and other arguments.
     const bool draft = result_.version_text.find_first_not_of("0123456789.") != std::string::npos;
-    if (!draft && result_.version_text.starts_with("2.")) {
+    if (!draft && result_.version_text.starts_with("1.")) {
+      result_.version = FmiVersion::One;
+    } else if (!draft && result_.version_text.starts_with("2.")) {
       result_.version = FmiVersion::Two;
     } else if (!draft && result_.version_text.starts_with("3.")) {
       result_.version = FmiVersion::Three;
@@ -68,6 +77,9 @@ class DescriptionReader : private DescriptionXml {
     result_.model_name = root.attribute("modelName").value();
     result_.about = root.attribute("description").value();
     result_.tool = root.attribute("generationTool").value();
+  }
+
+  void read_head(Node root) {
     result_.token = required(root, three() ? "instantiationToken" : "guid", "fmiModelDescription");
     if (const Node node = root.child("ModelExchange"))
       result_.model_exchange = read_model_exchange(*this, node, result_.version);
@@ -305,7 +317,7 @@ class DescriptionReader : private DescriptionXml {
     }
   }
 
-  /// FMI 2: what is always equal shares a reference. A local variable that is no state is then another name of an
+  /// FMI 1 and 2: what is always equal shares a reference. A local variable that is no state is then another name of an
   /// input, an output or a parameter.
   void find_aliases() {
     if (three()) return;
@@ -320,7 +332,8 @@ class DescriptionReader : private DescriptionXml {
     }
     for (std::size_t i = 0; i < variables.size(); ++i) {
       const auto original = originals.find({variables[i].type, variables[i].reference});
-      if (variables[i].causality == FmuCausality::Local && original != originals.end() && !states.contains(i))
+      const bool is_alias = variables[i].causality == FmuCausality::Local && !variables[i].negated;
+      if (is_alias && original != originals.end() && !states.contains(i))
         original->second->other_names.push_back(variables[i].name);
     }
   }

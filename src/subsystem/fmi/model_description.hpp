@@ -16,20 +16,20 @@ namespace entrain::subsystem {
 
 using ValueReference = std::uint32_t;
 
-enum class FmiVersion { Two, Three };
+enum class FmiVersion { One, Two, Three };
 
 // Attributes that each version spells differently.
 constexpr const char* rollback_attribute(FmiVersion version) {
-  return version == FmiVersion::Two ? "canGetAndSetFMUstate" : "canGetAndSetFMUState";
+  return version == FmiVersion::Three ? "canGetAndSetFMUState" : "canGetAndSetFMUstate";
 }
 constexpr const char* serialization_attribute(FmiVersion version) {
-  return version == FmiVersion::Two ? "canSerializeFMUstate" : "canSerializeFMUState";
+  return version == FmiVersion::Three ? "canSerializeFMUState" : "canSerializeFMUstate";
 }
 constexpr const char* directional_attribute(FmiVersion version) {
-  return version == FmiVersion::Two ? "providesDirectionalDerivative" : "providesDirectionalDerivatives";
+  return version == FmiVersion::Three ? "providesDirectionalDerivatives" : "providesDirectionalDerivative";
 }
 
-/// Value types of both versions; those of FMI 2 are Float64 (Real), Int32 (Integer), Boolean, String, Enumeration.
+/// Value types of all versions; those of FMI 1 and 2 are Float64 (Real), Int32 (Integer), Boolean, String, Enumeration.
 enum class FmuType {
   Float32,
   Float64,
@@ -88,6 +88,7 @@ struct FmuVariable {
   std::optional<FmuClock> clock;                  ///< of a clock
   std::vector<std::size_t> clocks;                ///< indices: it lives while one of them is active
   std::string mime_type;                          ///< of bytes
+  bool negated = false;                           ///< FMI 1: the negative of what its reference stands for
 };
 
 /// One line of the model structure.
@@ -122,7 +123,7 @@ struct ModelExchangeFlags {
   bool needs_completed_step = true;
   bool needs_execution_tool = false;
   bool once_per_process = false;
-  std::size_t event_indicators = 0;  ///< of FMI 2; an instance of FMI 3 returns it
+  std::size_t event_indicators = 0;  ///< of FMI 1 and 2; an instance of FMI 3 returns it
 };
 
 /// What the file declares about scheduled execution.
@@ -144,10 +145,10 @@ struct FmuUnit : UnitMeaning {
   bool has_base = false;  ///< the file defines its meaning
 };
 
-/// A modelDescription.xml of either version, in the terms both share.
+/// A modelDescription.xml of any version, in the terms they share.
 struct FmuDescription {
   FmiVersion version = FmiVersion::Two;
-  std::string version_text;  ///< "2.0", "3.0.1"
+  std::string version_text;  ///< "1.0", "2.0", "3.0.1"
   std::string model_name;
   std::string about;  ///< its description; may be empty
   std::string tool;   ///< that made it; may be empty

@@ -270,10 +270,12 @@ numerics::OdeReached ModelExchange::integrate(const Subsystem::Step& step, Durat
     ErrorContext context = error.context();
     context.subsystem = reporter_.context(here_.t).subsystem;
     context.time = here_.t;  // the solver knows the local time only, and reports it in its words
-    const char* call =
-        description_.version == FmiVersion::Two ? "fmi2GetDerivatives" : "fmi3GetContinuousStateDerivatives";
     Fact fact = error.fact();
-    fact.values.emplace_back("by", fmt::format("{}, by {}", reporter_.log().code().owner().code, call));
+    fact.values.emplace_back(
+        "by", fmt::format("{}, by {}", reporter_.log().code().owner().code,
+                          description_.version == FmiVersion::One   ? "fmiGetDerivatives"
+                          : description_.version == FmiVersion::Two ? "fmi2GetDerivatives"
+                                                                    : "fmi3GetContinuousStateDerivatives"));
     throw Error(error.code(), std::move(fact), context);
   }
 }

@@ -7,7 +7,7 @@
 
 namespace entrain::subsystem {
 
-/// What instances of both versions of the standard do alike: the calls whose functions differ in their names only.
+/// What instances of all versions of the standard do alike: the calls whose functions differ in their names only.
 /// `Functions` holds the symbols of one version under our names, `Handle` is what its functions take first.
 template <class Functions, class Handle>
 class VersionedInstance : public FmuInstance {
@@ -161,8 +161,9 @@ class VersionedInstance : public FmuInstance {
 template <class Functions, class Instance>
 class VersionedFunctions final : public FmuFunctions {
  public:
-  VersionedFunctions(const FmuLibrary& library, const FmuDescription& description)
-      : functions_(library), description_(description) {}
+  template <class... More>
+  VersionedFunctions(const FmuLibrary& library, const FmuDescription& description, More... more)
+      : functions_(library, more...), description_(description) {}
 
   std::unique_ptr<FmuInstance> instantiate(const std::string& name, const std::filesystem::path& root,
                                            const FmuUse& use, FmuLog& log) const override {
