@@ -112,13 +112,18 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "discrete values do not settle at the start: after {rounds} rounds {*} still change, and the run begins with the "
      "values they have then",
      ""},
+    {EventsHandledAlone, Warning, "events-handled-alone",
+     "{count} event{count~~s} of '{0}' {count~was~were} handled without the others, which were past {count~its time~"
+     "their times}; the first at t = {first}",
+     "Choose a smaller step, or a method that goes back"},
+    {FramesRecorded, Note, "frames-recorded", "{count} frame{count~~s} passed between subsystems", ""},
     // FMUs.
     {FmuNeedsTool, Warning, "fmu-needs-tool",
      "FMU '{0}': it needs the tool that made it on this machine (needsExecutionTool)", ""},
     {FmuClocksUnused, Warning, "fmu-clocks-unused",
-     "FMU '{0}': its clocks are not used ({clocks}){?to_tick|, and as {to_tick} would have to be ticked from outside, "
-     "its events are handled inside it}",
-     ""},
+     "FMU '{0}': its clocks are not used ({clocks}): it has no event mode", ""},
+    {FmuTerminalsBroken, Warning, "fmu-terminals-broken",
+     "FMU '{0}': its terminals are not used: terminalsAndIcons.xml: {why}", ""},
     {FmuStatesUnused, Warning, "fmu-states-unused",
      "FMU '{0}': '{1}' is listed as a state derivative, but not of which state of its type and size, or not of the "
      "type of the others: its states are not used",
@@ -492,6 +497,13 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {InputFedTwice, Error, "input-fed-twice", "'{0}' is fed twice: by '{1}' (line {line}) and by '{2}'", ""},
     {TableOfReals, Error, "table-of-reals", "'{0}' is a real number, which no table can hold", ""},
     {TypesDiffer, Error, "types-differ", "'{0}' of type {type} cannot feed '{1}' of type {input_type}", ""},
+    {ClockNotConnectable, Error, "clock-not-connectable",
+     "clock '{0}' ({kind}) cannot activate '{1}' ({input_kind}){?why|: {why}}",
+     "Connect an output clock, or an input clock with times of its own, to a triggered input clock"},
+    {MimeTypesDiffer, Error, "mime-types-differ",
+     "'{0}' provides bytes of type {type}, '{1}' takes those of type {input_type}", ""},
+    {TerminalsDiffer, Error, "terminals-differ", "terminals '{0}' and '{1}' do not fit: {why}", ""},
+    {ClockNeverTicks, Warning, "clock-never-ticks", "no clock activates '{0}'", "Connect an output clock to it"},
     {NotScalable, Error, "not-scalable", "'{0}' of type {type} cannot be scaled", ""},
     {NotTunable, Error, "not-tunable", "'{0}' is no tunable parameter and no input: it cannot change during the run",
      ""},
@@ -572,6 +584,9 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {NeedsCommonStep, Error, "needs-common-step",
      "{method} takes all subsystems over the same step; '{0}' imposes {imposed}, which does not divide the macro step "
      "of {step}",
+     ""},
+    {NeedsCommonInstants, Error, "needs-common-instants",
+     "{method} does not bring all subsystems to the times of events, and '{0}' shares events or clocks with others",
      ""},
     {NeedsRefresh, Error, "needs-refresh",
      "feedthrough = \"refresh\" needs outputs without a step; '{0}' does not provide them", ""},
