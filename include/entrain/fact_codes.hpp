@@ -223,6 +223,7 @@ enum class FactCode : std::uint16_t {
   // Problems: SSP.
   ValuesUnused,
   MappingWithoutSource,
+  MappingSourceEmpty,
   MappingIncomplete,
   UnitNotTransformed,
   ContainsItself,
@@ -247,6 +248,8 @@ enum class FactCode : std::uint16_t {
   OtherSspVersion,
   AttributeMissing,
   AttributeNoNumber,
+  AttributeUnknown,
+  AttributeWord,
   NoSystemElement,
   AnnotationIgnored,
   ElementTwice,
