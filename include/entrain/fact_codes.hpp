@@ -226,6 +226,7 @@ enum class FactCode : std::uint16_t {
   // Problems: SSP.
   ValuesUnused,
   MappingWithoutSource,
+  MappingSourceEmpty,
   MappingIncomplete,
   UnitNotTransformed,
   ContainsItself,
@@ -250,6 +251,8 @@ enum class FactCode : std::uint16_t {
   OtherSspVersion,
   AttributeMissing,
   AttributeNoNumber,
+  AttributeUnknown,
+  AttributeWord,
   NoSystemElement,
   AnnotationIgnored,
   ElementTwice,
