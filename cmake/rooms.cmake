@@ -68,7 +68,7 @@ entrain_room(compare USES base numerics read report WRAPS json)
 entrain_room(estimate USES base numerics coupling methods run record session WRAPS eigen)
 entrain_room(verify USES base numerics coupling methods run record session report estimate)
 entrain_room(advise USES base numerics coupling methods run session analysis estimate verify)
-entrain_room(learn USES base numerics coupling methods run session)
+entrain_room(learn USES base numerics coupling methods run session estimate)
 entrain_room(api USES base description subsystem coupling methods run record assembly session report estimate verify advise)
 entrain_room(reproduce USES base numerics description subsystem coupling trials methods session analysis CALLS learn api)
 

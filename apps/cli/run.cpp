@@ -146,6 +146,7 @@ RunProgress printed(const RunArguments& arguments, const Watch& watch, Progress&
 void print_attempt(const RunAttempt& attempt) {
   if (attempt.number == 1) return;
   std::string changed;
+  if (!attempt.method.empty()) changed += ", " + attempt.method;
   if (attempt.refinement.step) changed += fmt::format(", step {} s", short_number(*attempt.refinement.step));
   for (const auto& [name, value] : attempt.refinement.options) changed += fmt::format(", {} = {}", name, value);
   print_error(fmt::format("not trusted yet; run {}{}", attempt.number, changed));
@@ -211,7 +212,9 @@ void add_grade_options(CLI::App& command, RunArguments& arguments) {
   add_require(command, arguments.required);
   auto* off = command.add_flag("--no-estimate", arguments.no_estimate,
                                "Do not estimate the error: nothing is run again, and the grade is unknown");
-  auto* meet = command.add_flag("--meet", arguments.meet, "Run again with smaller steps until the result is trusted")
+  auto* meet = command
+                   .add_flag("--meet", arguments.meet,
+                             "Run again with smaller steps or another method until the result is trusted")
                    ->excludes(off)
                    ->excludes("--resume")
                    ->excludes("--learned");

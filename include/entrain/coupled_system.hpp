@@ -84,6 +84,11 @@ class ENTRAIN_API CoupledSystem {
   void commit_all(std::span<const StepTask> tasks);
   /// All subsystems, with held inputs.
   void commit_everyone(const CommonStep& common);
+  /// The same as commit_all, at most to the first event that a subsystem finds on its way and that waits for the
+  /// others: `tasks` are shortened to the time returned.
+  Time commit_to_event(std::span<StepTask> tasks);
+  /// Subsystems handle events together: all must meet at the times that next_event returns.
+  bool has_instants() const;
   /// Outputs of these subsystems where they are, with these inputs (of all subsystems), into `all_outputs`. Needs
   /// output_refresh; the steps that follow must be made with the same inputs at their start.
   void evaluate_all(std::span<const SubsystemId> batch, std::span<const double> all_inputs,
@@ -133,6 +138,7 @@ class ENTRAIN_API CoupledSystem {
     std::vector<double> numbers;  ///< outputs, inputs and input polynomials, one subsystem after the other
     std::optional<std::vector<Value>> discrete;  ///< of a save of all
     std::vector<double> constants;               ///< the same; what is transferred besides the outputs
+    std::vector<std::byte> instants;             ///< the same; when clocks tick next
   };
   Saved save();  ///< of all subsystems; each needs rollback
   /// Of these only, in the storage of `saved`.

@@ -9,6 +9,7 @@
 #include "entrain/convert.hpp"
 #include "entrain/export.hpp"
 #include "entrain/inspection.hpp"
+#include "entrain/judged_run.hpp"
 #include "entrain/learning.hpp"
 #include "entrain/new_system.hpp"
 #include "entrain/recording.hpp"

@@ -79,6 +79,9 @@ class ENTRAIN_API Method : public HasOptions {
   virtual MacroStepReport advance(CoupledSystem& system) = 0;
   /// Between two macro steps: inputs that no output feeds were given other values.
   virtual void constants_changed(CoupledSystem&) {}
+  /// Between two macro steps: at this time, reached by all, events were handled. Signals may have jumped, and the
+  /// subsystems may have announced other events.
+  virtual void instant_passed(CoupledSystem& system, Time) { constants_changed(system); }
 
   /// Everything it remembers between macro steps, so that a run restored to an earlier time goes on to the same bits.
   virtual MethodMemory memory() const = 0;

@@ -33,6 +33,13 @@ struct Signal {
   std::vector<std::string> other_names = {};           ///< that it can be asked for by, as `name`
 };
 
+/// Bytes that passed from one terminal to another, at one instant.
+struct Frame {
+  Time t = 0.0;
+  std::string from, to;  ///< "subsystem.variable"
+  Binary bytes;
+};
+
 /// What is known at one communication time. Spans are valid during the call only.
 struct Sample {
   Time t = 0.0;
@@ -44,6 +51,7 @@ struct Sample {
   std::span<const double> differences = {};
   /// The signals that are no real numbers. Among `values` they are the nearest number, texts and bytes NaN.
   std::span<const Value> discrete = {};
+  std::span<const Frame> frames = {};  ///< since the sample before
 };
 
 /// Watches a run. Borrowed by the simulation; must outlive it. What it throws ends the run as failed.

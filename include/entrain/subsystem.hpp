@@ -58,6 +58,7 @@ struct [[nodiscard]] StepReport {
   Time reached = 0.0;
   StepOutcome outcome = StepOutcome::Completed;
   bool stop_requested = false;
+  bool event = false;  ///< one waits at `reached` to be handled together with the other subsystems (EventMode)
 };
 
 /// A step under held inputs without per-call overhead: for light subsystems, which make millions of steps.
@@ -210,6 +211,53 @@ class InnerValues {
   virtual void read_inner(std::span<const VariableTable::Place> places, std::span<Value> values) = 0;
 };
 
+/// `counter` / `resolution` seconds, exactly.
+struct ClockInterval {
+  std::uint64_t counter = 0;
+  std::uint64_t resolution = 1;  ///< ticks per second
+  bool operator==(const ClockInterval&) const = default;
+};
+
+/// Takes part in the event phases of the system: between two steps, at one instant, all subsystems concerned are in
+/// event mode and exchange values until nothing changes (docs/adr/0056). DiscreteValues::write and read are called in
+/// it, too.
+class EventMode {
+ public:
+  /// A port in an event phase; the index is that of the list in VariableTable.
+  enum class Port : std::uint8_t { Real, Discrete, Clock };
+  struct Update {
+    bool again = false;           ///< another one is needed
+    bool stop_requested = false;  ///< the subsystem asks to end the run
+  };
+  enum class Announced : std::uint8_t { NotYet, Unchanged, Changed };
+
+  virtual ~EventMode() = default;
+  /// Before Subsystem::initialize: from now on events wait for the phase. Without, the subsystem handles them itself.
+  virtual void share_events() = 0;
+  /// A step can end at an event that was not announced.
+  virtual bool finds_events() const = 0;
+  /// An event waits at the time reached. Announced ones are in the facet Events.
+  virtual bool event_waits() const = 0;
+  /// Does nothing in event mode. After the initialization it is there already.
+  virtual void enter() = 0;
+  /// Back to where steps are made.
+  virtual void leave() = 0;
+  virtual Update update() = 0;
+
+  // In event mode. Real inputs and outputs are all of them.
+  virtual void set_inputs(std::span<const double> inputs) = 0;
+  virtual void read_outputs(std::span<double> outputs) = 0;
+  virtual void activate(std::span<const std::size_t> clocks) = 0;
+  /// One number per clock: not 0 when this output clock is active.
+  virtual void read_active(std::span<const std::size_t> clocks, std::span<unsigned char> active) = 0;
+  /// Of an input clock with times; `interval` is set where it has changed, or is asked for the first time.
+  virtual Announced read_interval(std::size_t clock, ClockInterval& interval) = 0;
+  /// Until its first tick, of a periodic one.
+  virtual ClockInterval shift(std::size_t clock) = 0;
+  /// Whether an output is declared to follow an input in the same phase.
+  virtual bool depends(Port output_kind, std::size_t output, Port input_kind, std::size_t input) const = 0;
+};
+
 class SplitStep;
 
 /// Optional abilities; null = this subsystem cannot. Same lifetime as the subsystem, and in line with its capabilities.
@@ -225,6 +273,7 @@ struct Facets {
   DiscreteValues* discrete = nullptr;
   InnerValues* inner = nullptr;
   SplitStep* split = nullptr;
+  EventMode* event_mode = nullptr;
 };
 
 /// One participant of a co-simulation: a native model, an FMU, a remote worker.

@@ -40,11 +40,13 @@ struct OptionalStart {
 using ValueTable = std::vector<std::pair<Value, Value>>;
 
 /// What integrates: the FMU itself, or the importer.
-enum class FmuInterface { CoSimulation, ModelExchange };
+enum class FmuInterface { CoSimulation, ModelExchange, ScheduledExecution };
 template <>
 struct ChoiceNames<FmuInterface> {
-  static constexpr std::array<ChoiceName<FmuInterface>, 2> all{
-      {{FmuInterface::CoSimulation, "co-simulation"}, {FmuInterface::ModelExchange, "model-exchange"}}};
+  static constexpr std::array<ChoiceName<FmuInterface>, 3> all{
+      {{FmuInterface::CoSimulation, "co-simulation"},
+       {FmuInterface::ModelExchange, "model-exchange"},
+       {FmuInterface::ScheduledExecution, "scheduled-execution"}}};
 };
 
 /// Of a table over time, between two rows.

@@ -61,6 +61,36 @@ struct Variable {
   bool tunable = true;             ///< of a parameter: it may change during a run
   std::shared_ptr<const EnumerationItems> items = nullptr;  ///< of an enumeration whose values have names
   std::vector<std::string> other_names = {};  ///< the user may call it by these as well; results have its `name`
+  std::vector<std::size_t> clocks = {};  ///< indices in VariableTable::clocks: it lives while one of them is active
+  std::string mime_type = {};            ///< of bytes; empty = not known
+};
+
+/// How the ticks of a clock are known.
+enum class ClockKind {
+  Constant,    ///< periodic; the interval stands in the description
+  Fixed,       ///< periodic; the interval is known after the initialization
+  Calculated,  ///< the same, computed by the subsystem
+  Tunable,     ///< periodic; the interval may change at events
+  Changing,    ///< each tick announces the next
+  Countdown,   ///< announced at events, or not at all
+  Triggered,   ///< not known before: an output clock, or an input clock that follows one
+};
+ENTRAIN_API std::string_view to_string(ClockKind kind);
+
+/// A clock of a subsystem. Input clocks are activated from outside, at their times or by the clock that feeds them.
+struct ClockPort {
+  std::string name;
+  bool is_output = false;
+  ClockKind kind = ClockKind::Triggered;
+  bool has_times() const { return !is_output && kind != ClockKind::Triggered; }
+};
+
+/// Variables that are connected together, by the role that each has.
+struct Terminal {
+  std::string name;  ///< of nested ones with dots
+  std::string kind;
+  std::string rule;                                          ///< of matching members
+  std::vector<std::pair<std::string, std::string>> members;  ///< role and name of the variable
 };
 
 /// Whether `wanted` is its name, or another one that it has.
@@ -98,6 +128,8 @@ struct ENTRAIN_API VariableTable {
   std::vector<Variable> discrete_outputs;
   std::vector<Variable> locals;        ///< of any type: no ports and no states; they can be read, and some be started
   std::vector<OtherPort> other_ports;  ///< so that a connection to one can be refused with its reason
+  std::vector<ClockPort> clocks;
+  std::vector<Terminal> terminals;
 
   struct Place {
     Causality causality;

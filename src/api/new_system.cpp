@@ -157,7 +157,9 @@ class SystemMaker {
     std::map<std::string, std::vector<Input>> sure;
     std::map<std::string, std::vector<Input>> possible;
     std::string alone;
-    for (const auto& proposal : api::propose_connections(parts_)) {
+    const auto pairs = api::pair_terminals(parts_);
+    for (const auto& [one, other] : pairs) sure[one].push_back({other, "terminals that fit"});
+    for (const auto& proposal : api::propose_connections(api::without_terminals(parts_, pairs))) {
       if (proposal.outputs.empty())
         alone += comment(fmt::format("{} keeps its start value: no output fits",
                                      description::toml_text(std::string_view(proposal.input))));

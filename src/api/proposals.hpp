@@ -27,4 +27,13 @@ struct Proposal {
 /// inputs of one subsystem cannot both be sure of the same output, and the type alone is not enough.
 std::vector<Proposal> propose_connections(const std::vector<Part>& parts);
 
+/// Two terminals that fit each other, each of them in one pair: where there is one possibility, or one subsystem with
+/// several terminals of the kind (a bus), whose free ones are taken in their order.
+struct TerminalPair {
+  std::string one, other;  ///< "subsystem.terminal"
+};
+std::vector<TerminalPair> pair_terminals(const std::vector<Part>& parts);
+/// The same parts without the variables of these terminals: they are connected by them.
+std::vector<Part> without_terminals(std::vector<Part> parts, const std::vector<TerminalPair>& pairs);
+
 }  // namespace entrain::api

@@ -18,6 +18,7 @@
 #include "entrain/system.hpp"
 #include "entrain/watchdog.hpp"
 #include "estimate/run_estimator.hpp"
+#include "record/frame_file.hpp"
 #include "record/log_file.hpp"
 #include "record/results_file.hpp"
 #include "record/run_folder.hpp"
@@ -149,8 +150,8 @@ fs::path continued_folder(const fs::path& checkpoint) {
 /// A checkpoint in the place of a file of the run would replace it.
 void check_place(const fs::path& checkpoint, const RunResult& run) {
   const auto file = fs::absolute(checkpoint).lexically_normal();
-  for (const auto& name : {run.results.filename(), fs::path("run.json"), fs::path("steps.json"), fs::path("fmu.log"),
-                           fs::path("system.resolved.toml"), fs::path("report.html")}) {
+  for (const auto& name : {run.results.filename(), fs::path("run.json"), fs::path("steps.json"), fs::path("frames.csv"),
+                           fs::path("fmu.log"), fs::path("system.resolved.toml"), fs::path("report.html")}) {
     if (file != fs::absolute(run.folder / name).lexically_normal()) continue;
     throw Error(ErrorCode::FileFailed, {FactCode::CheckpointIsRunFile, {file.string()}},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Choose another name"});
@@ -198,12 +199,14 @@ class DirectoryRun {
     const auto folder = fs::absolute(result_.folder);
     RunFiles files(result_, folder, options_.checkpoint.append);
     Recorder recorder(folder / result_.results.filename(), description_.record, options_.checkpoint.append);
+    recording::FrameFile frames(folder / "frames.csv");
     CheckpointWriter checkpoints(*simulation_, options_.checkpoint, folder.string());
     simulation_->observe(files);
     simulation_->observe(recorder);
     estimator_->watch(simulation_->session());
     simulation_->observe(estimator_->observer());
     for (Observer& observer : options_.observers) simulation_->observe(observer);
+    simulation_->observe(frames);
     simulation_->observe(checkpoints);
     call_if_set(options_.progress.begun, result_);
     result_.summary = run_watched(files, recorder, checkpoints);

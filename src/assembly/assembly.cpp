@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "assembly/schedule.hpp"
+#include "assembly/terminals.hpp"
 #include "assembly/written_starts.hpp"
 #include "base/grid.hpp"
 #include "base/quoting.hpp"
@@ -55,13 +56,15 @@ class Assembler {
     auto made = make_all(factory);
     for (std::size_t s = 0; s < made.size(); ++s) add(description_.subsystems[s], std::move(made[s]));
     for (const auto& connection : description_.connections) {
-      for (auto& single : description::element_connections(connection, variables_of(connection.output),
-                                                           variables_of(connection.input), problems_))
-        connect(connections_.emplace_back(std::move(single)));
+      const auto members =
+          terminal_connections(connection, variables_of(connection.output), variables_of(connection.input), problems_);
+      if (!members) connect_written(connection);
+      for (const auto& member : members.value_or(std::vector<ConnectionDescription>())) connect_written(member);
     }
     check_scheduled_subsystems(description_, problems_);
     check_scheduled_inputs();
     check_unconnected();
+    warn_of_idle_clocks();
     list_open_inputs();
     return std::move(assembly_);
   }
@@ -103,6 +106,7 @@ class Assembler {
         const auto& inputs = made[s]->variables().discrete_inputs;
         const auto index = index_of(connection.input.substr(dot + 1), inputs);
         // A boolean feeds integers too, but not the other way round.
+        if (index && inputs[*index].type == ValueType::Real) continue;
         const bool better = index && inputs[*index].type == ValueType::Boolean;
         const auto column = connection.output.substr(table.size() + 1);
         if (index && (better || !fed.contains(column))) fed.insert_or_assign(column, inputs[*index]);
@@ -271,6 +275,69 @@ class Assembler {
     return std::nullopt;
   }
 
+  void connect_written(const ConnectionDescription& connection) {
+    if (connect_clocks(connection)) return;
+    for (auto& single : description::element_connections(connection, variables_of(connection.output),
+                                                         variables_of(connection.input), problems_))
+      connect(connections_.emplace_back(std::move(single)));
+  }
+
+  /// False when neither end is a clock.
+  bool connect_clocks(const ConnectionDescription& description) {
+    const auto from = find_clock(description.output);
+    const auto to = find_clock(description.input);
+    if (!from && !to) return false;
+    if (!from || !to) {
+      const auto type = [](const auto& clock) { return clock ? "Clock" : "another type"; };
+      problem(description.where, Fact{FactCode::TypesDiffer,
+                                      {description.output, description.input},
+                                      {{"type", type(from)}, {"input_type", type(to)}}});
+      return true;
+    }
+    const ClockPort& source = *from->port;
+    const ClockPort& target = *to->port;
+    if (target.is_output || target.kind != ClockKind::Triggered || !(source.is_output || source.has_times())) {
+      const auto kind = [](const ClockPort& port) {
+        return fmt::format("{} {} clock", to_string(port.kind), port.is_output ? "output" : "input");
+      };
+      problem(description.where, Fact{FactCode::ClockNotConnectable,
+                                      {description.output, description.input},
+                                      {{"kind", kind(source)}, {"input_kind", kind(target)}}});
+      return true;
+    }
+    fed_clocks_.insert(description.input);
+    assembly_.clock_connections.push_back(
+        {SubsystemId{from->subsystem}, from->index, SubsystemId{to->subsystem}, to->index});
+    return true;
+  }
+
+  struct ClockEnd {
+    std::size_t subsystem;
+    std::size_t index;
+    const ClockPort* port;
+  };
+  std::optional<ClockEnd> find_clock(const std::string& name) const {
+    const auto dot = name.find('.');
+    const auto entry = entries_.find(name.substr(0, dot));
+    if (dot == std::string::npos || entry == entries_.end()) return std::nullopt;
+    const auto& clocks = assembly_.subsystems[entry->second.index]->variables().clocks;
+    for (std::size_t i = 0; i < clocks.size(); ++i) {
+      if (clocks[i].name == name.substr(dot + 1)) return ClockEnd{entry->second.index, i, &clocks[i]};
+    }
+    return std::nullopt;
+  }
+
+  /// A triggered input clock that nothing activates is no fault: an FMU may offer more than is used.
+  void warn_of_idle_clocks() {
+    for (const auto& [name, entry] : entries_) {
+      for (const auto& clock : assembly_.subsystems[entry.index]->variables().clocks) {
+        const std::string full = name + "." + clock.name;
+        if (clock.is_output || clock.has_times() || fed_clocks_.contains(full)) continue;
+        problem(entry.description->where, Fact{FactCode::ClockNeverTicks, {full}});
+      }
+    }
+  }
+
   const VariableTable* variables_of(const std::string& name) const {
     const auto entry = entries_.find(name.substr(0, name.find('.')));
     return entry == entries_.end() ? nullptr : &assembly_.subsystems[entry->second.index]->variables();
@@ -322,16 +389,26 @@ class Assembler {
                                       {{"type", base::type_name(output)}, {"input_type", base::type_name(input)}}});
       return;
     }
+    if (!output.mime_type.empty() && !input.mime_type.empty() && output.mime_type != input.mime_type) {
+      problem(description.where, Fact{FactCode::MimeTypesDiffer,
+                                      {description.output, description.input},
+                                      {{"type", output.mime_type}, {"input_type", input.mime_type}}});
+      return;
+    }
+    const bool from_real = from.place.causality == Causality::Output;
     const bool scaled = description.factor != 1.0 || description.offset != 0.0;
-    if (scaled && to.place.causality != Causality::Input) {
+    if (scaled && to.place.causality != Causality::Input && !from_real) {
       problem(description.where, Fact{FactCode::NotScalable, {description.input}, {{"type", base::type_name(input)}}},
               "leave factor and offset out");
       return;
     }
+    Connection scaling{{}, {}, description.factor, description.offset};
+    const bool both_real = output.type == ValueType::Real && input.type == ValueType::Real;
+    if (both_real && description.convert_units) convert_units(description, from, to, scaling);
     assembly_.discrete_connections.push_back({SubsystemId{from.entry->index}, from.place.index,
                                               SubsystemId{to.entry->index}, to.place.index,
-                                              to.place.causality == Causality::Input, description.factor,
-                                              description.offset, typed_table(description, output, input)});
+                                              to.place.causality == Causality::Input, scaling.factor, scaling.offset,
+                                              typed_table(description, output, input), from_real});
   }
 
   /// In the types of both ends.
@@ -420,6 +497,7 @@ class Assembler {
   std::map<InputKey, const ScheduleDescription*> scheduled_;
   std::deque<ConnectionDescription> connections_;  // those of arrays element by element
   std::vector<std::optional<double>> given_inputs_;
+  std::set<std::string> fed_clocks_;
   std::set<std::string> started_;  // "subsystem.variable" with a written start value
   std::size_t outputs_ = 0;
 };
@@ -431,6 +509,16 @@ bool Assembly::has_discrete() const {
     const auto& variables = subsystem->variables();
     return !variables.discrete_inputs.empty() || !variables.discrete_outputs.empty();
   });
+}
+
+const Subsystem* Assembly::shares_events() const {
+  for (std::size_t s = 0; s < subsystems.size(); ++s) {
+    if (subsystems[s]->facets().event_mode == nullptr) continue;
+    const bool connected = std::any_of(discrete_connections.begin(), discrete_connections.end(),
+                                       [s](const auto& each) { return each.from == s || each.to == s; });
+    if (connected || !subsystems[s]->variables().clocks.empty()) return subsystems[s].get();
+  }
+  return nullptr;
 }
 
 Assembly assemble(const SystemDescription& description, const SubsystemMaker& factory, std::vector<Problem>& problems) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "coupling/discrete_signals.hpp"
+#include "coupling/event_phase.hpp"
 #include "coupling/scheduled_input.hpp"
 #include "entrain/graph.hpp"
 #include "entrain/subsystem.hpp"
@@ -28,12 +29,16 @@ struct Assembly {
   std::vector<double> start_inputs;  ///< one per input, in the order of the graph
   std::vector<coupling::DiscreteConnection> discrete_connections;
   std::vector<coupling::DiscreteStart> discrete_starts;
+  std::vector<coupling::ClockConnection> clock_connections;
   /// Inputs of FMUs: connected ones, and those with the start value of the FMU and nothing else, "subsystem.variable".
   std::size_t connected_inputs = 0;
   std::vector<std::string> open_inputs;
   std::vector<coupling::ScheduledInput> scheduled_inputs;  ///< after the start, in the order of time
 
   bool has_discrete() const;  ///< inputs or outputs that are no real numbers
+  /// The first subsystem whose events others can see, or that sees those of others: by clocks, or by values that are no
+  /// real numbers. nullptr: each handles its own.
+  const Subsystem* shares_events() const;
 };
 
 /// Everything that is wrong goes to `problems`, all at once; the result is usable when none is an error.

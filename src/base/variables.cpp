@@ -32,6 +32,19 @@ std::optional<VariableTable::Place> find_in_order(const VariableTable& table, st
 
 }  // namespace
 
+std::string_view to_string(ClockKind kind) {
+  switch (kind) {
+    case ClockKind::Constant: return "constant";
+    case ClockKind::Fixed: return "fixed";
+    case ClockKind::Calculated: return "calculated";
+    case ClockKind::Tunable: return "tunable";
+    case ClockKind::Changing: return "changing";
+    case ClockKind::Countdown: return "countdown";
+    case ClockKind::Triggered: break;
+  }
+  return "triggered";
+}
+
 std::optional<VariableTable::Place> VariableTable::find(std::string_view name) const {
   return find_in_order(*this, name,
                        {Causality::Output, Causality::Input, Causality::State, Causality::Parameter,

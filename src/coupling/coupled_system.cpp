@@ -69,7 +69,15 @@ void CoupledSystem::solve_loops(Time t) {
 }
 Time CoupledSystem::next_event(SubsystemId s, Time t) {
   Events* events = facets(s).events;
-  return events == nullptr ? kNever : events->next_event(t);
+  const Time own = events == nullptr ? kNever : events->next_event(t);
+  const coupling::EventPhase* shared = engine_->events();
+  return shared == nullptr || !shared->takes_part(s) ? own : std::min(own, shared->next_tick(t));
+}
+Time CoupledSystem::commit_to_event(std::span<StepTask> tasks) {
+  return engine_->commit_to_event(tasks);
+}
+bool CoupledSystem::has_instants() const {
+  return engine_->events() != nullptr;
 }
 void CoupledSystem::publish(Time t, std::span<const double> all_inputs, std::span<const double> all_outputs) {
   engine_->publish(t, all_inputs, all_outputs);

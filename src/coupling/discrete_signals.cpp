@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "base/values.hpp"
@@ -72,8 +71,9 @@ bool can_feed(ValueType output, ValueType input) {
 }
 
 DiscreteSignals::DiscreteSignals(const std::vector<Subsystem*>& subsystems,
-                                 const std::vector<DiscreteConnection>& connections)
-    : subsystems_(subsystems) {
+                                 const std::vector<DiscreteConnection>& connections, const Graph& graph,
+                                 std::span<const double> signals)
+    : subsystems_(subsystems), connections_(connections), graph_(graph), signals_(signals) {
   std::vector<std::size_t> member_of(subsystems.size());
   for (std::size_t s = 0; s < subsystems.size(); ++s) {
     const auto& variables = subsystems[s]->variables();
@@ -84,9 +84,11 @@ DiscreteSignals::DiscreteSignals(const std::vector<Subsystem*>& subsystems,
     member.subsystem = subsystems[s];
     member.index = s;
     member.first_output = values_.size();
-    member.all_outputs.resize(variables.discrete_outputs.size());
-    std::iota(member.all_outputs.begin(), member.all_outputs.end(), std::size_t{0});
-    for (const auto& output : variables.discrete_outputs) values_.push_back(zero_of(output.type));
+    for (std::size_t i = 0; i < variables.discrete_outputs.size(); ++i) {
+      // What has a clock lives in event phases only, and is read there.
+      if (variables.discrete_outputs[i].clocks.empty()) member.all_outputs.push_back(i);
+      values_.push_back(zero_of(variables.discrete_outputs[i].type));
+    }
   }
   for (auto& member : members_) {
     member.first_input = values_.size();
@@ -95,9 +97,14 @@ DiscreteSignals::DiscreteSignals(const std::vector<Subsystem*>& subsystems,
     }
   }
   for (const auto& connection : connections) {
-    auto& outputs = members_[member_of[connection.from]].connected_outputs;
-    if (std::find(outputs.begin(), outputs.end(), connection.output) == outputs.end()) {
-      outputs.push_back(connection.output);
+    if (!connection.from_real) {
+      auto& member = members_[member_of[connection.from]];
+      auto& outputs = member.connected_outputs;
+      const auto& all = member.all_outputs;
+      if (std::find(all.begin(), all.end(), connection.output) != all.end() &&
+          std::find(outputs.begin(), outputs.end(), connection.output) == outputs.end()) {
+        outputs.push_back(connection.output);
+      }
     }
     if (connection.to_real) {
       real_connections_.push_back(connection);
@@ -158,19 +165,30 @@ const DiscreteConnection* DiscreteSignals::feeder(std::size_t subsystem, std::si
 void DiscreteSignals::read(bool all) {
   for (auto& member : members_) {
     const auto& outputs = all ? member.all_outputs : member.connected_outputs;
-    if (outputs.empty()) continue;
-    member.buffer.resize(std::max(member.buffer.size(), outputs.size()));
-    const auto values = std::span(member.buffer).first(outputs.size());
-    member.subsystem->facets().discrete->read(outputs, values);
-    for (std::size_t i = 0; i < outputs.size(); ++i) values_[member.first_output + outputs[i]] = values[i];
+    if (!outputs.empty()) read(member, outputs);
   }
+}
+
+void DiscreteSignals::read(Member& member, std::span<const std::size_t> outputs) {
+  member.buffer.resize(std::max(member.buffer.size(), outputs.size()));
+  const auto values = std::span(member.buffer).first(outputs.size());
+  member.subsystem->facets().discrete->read(outputs, values);
+  for (std::size_t i = 0; i < outputs.size(); ++i) values_[member.first_output + outputs[i]] = values[i];
 }
 
 bool DiscreteSignals::write(Time now, std::span<const Time> times) {
   bool changed = false;
+  // Inputs with a clock are set in event phases.
+  const auto wanted = [this](const DiscreteConnection& connection, bool differs) {
+    return differs && subsystems_[connection.to]->variables().discrete_inputs[connection.input].clocks.empty();
+  };
   try {
     for (auto& member : members_) {
-      if (!member.incoming.empty() && times[member.index] == now) changed = write_to(member) || changed;
+      member.changed_inputs.clear();
+      if (member.incoming.empty() || member.in_phases || times[member.index] != now) continue;
+      if (!collect(member, wanted)) continue;
+      write_collected(member);
+      changed = true;
     }
   } catch (const Error& error) {
     ErrorContext context = error.context();
@@ -180,24 +198,79 @@ bool DiscreteSignals::write(Time now, std::span<const Time> times) {
   return changed;
 }
 
-bool DiscreteSignals::write_to(Member& member) {
+bool DiscreteSignals::collect(Member& member, Wanted wanted) {
   member.changed_inputs.clear();
-  const auto& inputs = member.subsystem->variables().discrete_inputs;
+  member.changed_by.clear();
   for (const auto& connection : member.incoming) {
-    auto value = passed_on(passed(connection), inputs[connection.input].type);
-    if (!value) refuse(*subsystems_[connection.from], *member.subsystem, connection, source(connection));
+    Value value = fitting(member, connection);
     const std::size_t slot = member.first_input + connection.input;
-    if (written_[slot] != 0 && values_[slot] == *value) continue;
-    values_[slot] = std::move(*value);
+    if (!wanted(connection, written_[slot] == 0 || values_[slot] != value)) continue;
+    values_[slot] = std::move(value);
     written_[slot] = 1;
     member.buffer.resize(std::max(member.buffer.size(), member.changed_inputs.size() + 1));
     member.buffer[member.changed_inputs.size()] = values_[slot];
     member.changed_inputs.push_back(connection.input);
+    member.changed_by.push_back(&connection);
   }
-  if (member.changed_inputs.empty()) return false;
+  return !member.changed_inputs.empty();
+}
+
+void DiscreteSignals::write_collected(Member& member) {
   member.subsystem->facets().discrete->write(member.changed_inputs,
                                              std::span(member.buffer).first(member.changed_inputs.size()));
-  return true;
+}
+
+Value DiscreteSignals::fitting(const Member& member, const DiscreteConnection& connection) const {
+  const auto& input = member.subsystem->variables().discrete_inputs[connection.input];
+  auto value = passed_on(passed(connection), input.type);
+  if (!value) refuse(*subsystems_[connection.from], *member.subsystem, connection, source(connection));
+  return *std::move(value);
+}
+
+DiscreteSignals::Member* DiscreteSignals::member(std::size_t subsystem) {
+  const auto found =
+      std::find_if(members_.begin(), members_.end(), [&](const Member& each) { return each.index == subsystem; });
+  return found == members_.end() ? nullptr : &*found;
+}
+
+bool DiscreteSignals::is_connected(std::size_t subsystem, std::size_t output) const {
+  return std::any_of(connections_.begin(), connections_.end(), [&](const DiscreteConnection& each) {
+    return each.from == subsystem && !each.from_real && each.output == output;
+  });
+}
+
+void DiscreteSignals::leave_to_events(std::size_t subsystem) {
+  if (Member* found = member(subsystem)) found->in_phases = true;
+}
+
+void DiscreteSignals::read(std::size_t subsystem, std::span<const std::size_t> outputs) {
+  read(*member(subsystem), outputs);
+}
+
+bool DiscreteSignals::would_pass_on(std::size_t subsystem, Wanted wanted) {
+  const Member* found = member(subsystem);
+  if (found == nullptr) return false;
+  return std::any_of(found->incoming.begin(), found->incoming.end(), [&](const DiscreteConnection& connection) {
+    const std::size_t slot = found->first_input + connection.input;
+    return wanted(connection, written_[slot] == 0 || values_[slot] != fitting(*found, connection));
+  });
+}
+
+std::span<const DiscreteConnection* const> DiscreteSignals::collect(std::size_t subsystem, Wanted wanted) {
+  Member* found = member(subsystem);
+  if (found == nullptr || !collect(*found, wanted)) return {};
+  return found->changed_by;
+}
+
+void DiscreteSignals::write_collected(std::size_t subsystem) {
+  write_collected(*member(subsystem));
+}
+
+const Value& DiscreteSignals::source(const DiscreteConnection& connection) const {
+  if (!connection.from_real) return values_[first_output_[connection.from] + connection.output];
+  const double number = signals_[graph_.outputs_of(connection.from).first + connection.output];
+  sampled_ = connection.factor * number + connection.offset;
+  return sampled_;
 }
 
 const Value& DiscreteSignals::passed(const DiscreteConnection& connection) const {

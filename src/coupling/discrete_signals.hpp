@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/function_ref.hpp"
+#include "entrain/graph.hpp"
 #include "entrain/ids.hpp"
 #include "entrain/subsystem.hpp"
 #include "entrain/system_description.hpp"
@@ -19,7 +21,8 @@ struct DiscreteConnection {
   bool to_real = false;   ///< input = factor * number + offset; factor and offset mean nothing else
   double factor = 1.0;
   double offset = 0.0;
-  ValueTable table = {};  ///< in the types of both ends; what it does not hold cannot be passed on
+  ValueTable table = {};   ///< in the types of both ends; what it does not hold cannot be passed on
+  bool from_real = false;  ///< `output` is a real one, sampled: factor * number + offset
 };
 
 /// A start value that the user gave to an input that takes no real numbers.
@@ -38,8 +41,9 @@ bool can_feed(ValueType output, ValueType input);
 /// latest one (ADR 0019). Nothing of this touches the steps.
 class DiscreteSignals {
  public:
-  /// Borrows the subsystems, all of the system.
-  DiscreteSignals(const std::vector<Subsystem*>& subsystems, const std::vector<DiscreteConnection>& connections);
+  /// Borrows the subsystems, all of the system, and the real signals.
+  DiscreteSignals(const std::vector<Subsystem*>& subsystems, const std::vector<DiscreteConnection>& connections,
+                  const Graph& graph, std::span<const double> signals);
 
   /// A start value that the user gave to an input.
   void set_start(std::size_t subsystem, std::size_t input, const Value& value);
@@ -64,6 +68,20 @@ class DiscreteSignals {
       receive(connection, value);
     }
   }
+
+  // For event phases, which decide themselves what is passed on to a subsystem.
+  const std::vector<DiscreteConnection>& connections() const { return connections_; }
+  bool is_connected(std::size_t subsystem, std::size_t output) const;
+  /// `write` passes it by.
+  void leave_to_events(std::size_t subsystem);
+  void read(std::size_t subsystem, std::span<const std::size_t> outputs);
+  using Wanted = base::FunctionRef<bool(const DiscreteConnection&, bool changed)>;
+  bool would_pass_on(std::size_t subsystem, Wanted wanted);
+  /// Takes what is wanted of its incoming connections; `write_collected` sets it in the subsystem. Valid until then.
+  std::span<const DiscreteConnection* const> collect(std::size_t subsystem, Wanted wanted);
+  void write_collected(std::size_t subsystem);
+  /// What the connection begins with; valid until this is asked again.
+  const Value& source(const DiscreteConnection& connection) const;
 
   /// Those that the last write changed, "subsystem.variable"; without any, the real inputs that discrete outputs feed.
   std::vector<std::string> changed_inputs() const;
@@ -91,17 +109,20 @@ class DiscreteSignals {
     std::size_t first_input = 0;   ///< in values_
     std::vector<std::size_t> all_outputs, connected_outputs;
     std::vector<DiscreteConnection> incoming;
+    bool in_phases = false;  ///< written in event phases only
     std::vector<std::size_t> changed_inputs;
+    std::vector<const DiscreteConnection*> changed_by;
     std::vector<Value> buffer;
   };
 
-  const Value& source(const DiscreteConnection& connection) const {
-    return values_[first_output_[connection.from] + connection.output];
-  }
   /// What the connection passes on, before it is made to fit its input. Throws where a table does not know the source.
   const Value& passed(const DiscreteConnection& connection) const;
   double number(const DiscreteConnection& connection) const;
-  bool write_to(Member& member);
+  Value fitting(const Member& member, const DiscreteConnection& connection) const;
+  Member* member(std::size_t subsystem);
+  void read(Member& member, std::span<const std::size_t> outputs);
+  bool collect(Member& member, Wanted wanted);
+  void write_collected(Member& member);
 
   std::vector<Member> members_;            ///< those with discrete inputs or outputs
   std::vector<std::size_t> first_output_;  ///< by subsystem, in values_
@@ -111,6 +132,10 @@ class DiscreteSignals {
   std::vector<double> sent_;              ///< by real connection
   std::vector<std::string> real_inputs_;  ///< by real connection
   std::vector<Subsystem*> subsystems_;
+  std::vector<DiscreteConnection> connections_;
+  const Graph& graph_;
+  std::span<const double> signals_;
+  mutable Value sampled_;  ///< of the connection from a real output that was asked for last
   std::vector<std::string> unsettled_;
 };
 

@@ -34,9 +34,13 @@ Engine::Engine(Setup setup)
     subsystems.push_back(&executor_.subsystem(SubsystemId{s}));
     first_state_.push_back(first_state_.back() + subsystems.back()->variables().states.size());
   }
-  if (!setup.has_discrete) return;
-  discrete_.emplace(subsystems, setup.discrete_connections);
-  for (const auto& [subsystem, input, value] : setup.discrete_starts) discrete_->set_start(subsystem, input, value);
+  if (setup.has_discrete) {
+    discrete_.emplace(subsystems, setup.discrete_connections, graph_, store_.signals());
+    for (const auto& [subsystem, input, value] : setup.discrete_starts) discrete_->set_start(subsystem, input, value);
+  }
+  if (!setup.shares_events) return;
+  events_ = std::make_unique<EventPhase>(graph_, store_, executor_, discrete(), setup.clock_connections);
+  executor_.handle_alone_by(*events_);
 }
 
 Engine::~Engine() = default;
@@ -56,12 +60,14 @@ void Engine::initialize(Time start, Time stop) {
   for (std::size_t s = 0; s < size(); ++s) subsystems.push_back(&executor_.subsystem(SubsystemId{s}));
   EndOfInitialization end(graph_, subsystems);
   executor_.set_all_times(start);
+  if (events_) events_->share_events();
   do {
     for (auto* subsystem : subsystems) subsystem->initialize(start, stop);
     evaluation_->all(start, store_.inputs(), store_.signals(),
                      [&end](SubsystemId s, std::span<const double> u, std::span<double> y) { end.evaluate(s, u, y); });
     if (discrete_) settle_discrete(start);
   } while (end.finish(store_.signals()));
+  if (events_) events_->start(start);
   if (end.anything_changed()) pass_on_late_outputs(start);
   for (std::size_t s = 0; s < size(); ++s) executor_.check_outputs(SubsystemId{s}, start);
 }
@@ -71,7 +77,8 @@ void Engine::pass_on_late_outputs(Time start) {
   evaluation_->all(start, store_.inputs(), store_.signals(),
                    [this](SubsystemId s, std::span<const double> u, std::span<double> y) {
                      Subsystem& subsystem = executor_.subsystem(s);
-                     if (subsystem.capabilities().output_refresh) subsystem.evaluate(u, y);
+                     const bool shares_events = events_ && events_->takes_part(s);
+                     if (subsystem.capabilities().output_refresh && !shares_events) subsystem.evaluate(u, y);
                    });
 }
 
@@ -177,7 +184,7 @@ void visit_fields(Visitor& visit, CoupledSystem::Counters& counters) {
 /// Without the ids of the states, which mean nothing to anyone else.
 template <class Visitor>
 void visit_fields(Visitor& visit, CoupledSystem::Saved& saved) {
-  visit(saved.subsystems, saved.times, saved.counters, saved.numbers, saved.discrete, saved.constants);
+  visit(saved.subsystems, saved.times, saved.counters, saved.numbers, saved.discrete, saved.constants, saved.instants);
 }
 
 }  // namespace entrain
@@ -191,6 +198,7 @@ CoupledSystem::Saved Engine::save() {
   save(everyone, saved);
   if (discrete_) saved.discrete = discrete_->memory();
   saved.constants.assign(store_.constants().begin(), store_.constants().end());
+  if (events_) saved.instants = events_->memory();
   return saved;
 }
 
@@ -201,6 +209,7 @@ void Engine::save(std::span<const SubsystemId> some, Saved& saved) {
   saved.counters.clear();
   saved.numbers.clear();
   saved.constants.clear();
+  saved.instants.clear();
   saved.discrete.reset();
   for (const SubsystemId s : some) {
     saved.states.push_back(facets(s).rollback->save());
@@ -242,6 +251,7 @@ void Engine::put_back_others(const Saved& saved) {
     discrete_->restore(*saved.discrete);
     exchange_reals();
   }
+  if (events_ && !saved.instants.empty()) events_->restore(saved.instants);
   executor_.forget_stop_request();
 }
 

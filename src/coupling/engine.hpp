@@ -10,6 +10,7 @@
 #include "base/bytes.hpp"
 #include "coupling/bonds.hpp"
 #include "coupling/discrete_signals.hpp"
+#include "coupling/event_phase.hpp"
 #include "coupling/scheduled_input.hpp"
 #include "coupling/signal_store.hpp"
 #include "coupling/step_executor.hpp"
@@ -36,6 +37,8 @@ class Engine {
     std::vector<DiscreteConnection> discrete_connections = {};
     std::vector<DiscreteStart> discrete_starts = {};
     std::vector<ScheduledInput> scheduled_inputs = {};  ///< in the order of time
+    bool shares_events = false;                         ///< subsystems handle events together
+    std::vector<ClockConnection> clock_connections = {};
   };
   explicit Engine(Setup setup);
   ~Engine();
@@ -57,6 +60,10 @@ class Engine {
   /// Values that are no real numbers; null where there are none.
   DiscreteSignals* discrete() { return discrete_ ? &*discrete_ : nullptr; }
 
+  /// The events that subsystems handle together; null where there are none.
+  EventPhase* events() { return events_.get(); }
+  const EventPhase* events() const { return events_.get(); }
+
   /// A start value, before `initialize`.
   void set_start(SubsystemId s, VariableTable::Place place, const Value& value);
   /// Subsystems initialised, signals consistent, loops solved.
@@ -76,6 +83,8 @@ class Engine {
   /// Sets the inputs that are scheduled after `before` and not after `now`, a communication time. True when there were
   /// any.
   bool apply_schedule(Time before, Time now);
+  /// See CoupledSystem::commit_to_event.
+  Time commit_to_event(std::span<StepTask> tasks);
   std::optional<SubsystemId> stop_request() const { return executor_.stop_request(); }
 
   // See CoupledSystem.
@@ -118,6 +127,7 @@ class Engine {
   StepExecutor executor_;
   std::vector<PowerBond> bonds_;
   std::optional<DiscreteSignals> discrete_;
+  std::unique_ptr<EventPhase> events_;
   std::vector<ScheduledInput> scheduled_inputs_;
   std::vector<std::size_t> first_state_{0};
 };

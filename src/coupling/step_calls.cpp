@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
+#include "base/grid.hpp"
 #include "numerics/polynomial.hpp"
 
 namespace entrain::coupling {
@@ -69,7 +71,11 @@ void StepCalls::take(const StepReport& report) {
   if (!whole_ || task_.degree > 0) {  // held inputs are where they end
     for (std::size_t i = 0; i < inputs_->count(); ++i) of_.slots.inputs[i] = inputs_->value(i, size_);
   }
-  if (report.stop_requested) {  // a subsystem that asked to stop steps no more
+  if (report.event && !base::reached(report.reached, task_.to) && !report.stop_requested) {
+    result_.event_at = report.reached;
+    result_.outcome = StepOutcome::EndedEarly;
+    done_ = true;
+  } else if (report.stop_requested) {  // a subsystem that asked to stop steps no more
     result_.stopped_at = report.reached;
     done_ = true;
   } else if (report.outcome == StepOutcome::Completed) {
@@ -87,6 +93,12 @@ void StepCalls::take(const StepReport& report) {
     result_ = {StepOutcome::Rejected, from_, size_, {}};
     done_ = true;
   }
+}
+
+void StepCalls::go_on_after_event() {
+  ++early_returns_;
+  done_ = false;
+  go_on_in_parts(*std::exchange(result_.event_at, std::nullopt));
 }
 
 }  // namespace entrain::coupling

@@ -16,6 +16,7 @@ struct StepResult {
   Time rejected_from = 0.0;                      ///< where the call began that was rejected ...
   Duration rejected_size = 0.0;                  ///< ... and its size
   std::optional<Time> stopped_at = {};           ///< it asked to end the run there
+  std::optional<Time> event_at = {};             ///< before the end: it waits there for the other subsystems
 };
 
 /// What a step reads and writes of one subsystem besides its own state.
@@ -46,6 +47,8 @@ class StepCalls {
   /// What the call brought.
   void take(const StepReport& report);
   const StepResult& result() const { return result_; }
+  /// The event at which it waited has been handled.
+  void go_on_after_event();
   int early_returns() const { return early_returns_; }
 
  private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "coupling/event_phase.hpp"
 #include "coupling/not_finite.hpp"
 #include "entrain/fact_codes.hpp"
 #include "subsystem/foreign_calls.hpp"
@@ -141,7 +142,16 @@ void StepExecutor::step(const StepTask& task, Participant& participant) {
     return;
   }
   StepCalls calls(task, participant.subsystem->capabilities(), participant.step);
-  while (!calls.done()) calls.take(participant.subsystem->step(calls.next(), participant.outputs()));
+  make_calls(task, participant, calls);
+}
+
+void StepExecutor::make_calls(const StepTask& task, Participant& participant, StepCalls& calls) {
+  for (;;) {
+    while (!calls.done()) calls.take(participant.subsystem->step(calls.next(), participant.outputs()));
+    if (!calls.result().event_at || batch_.ends_at_events) break;
+    events_->handle_alone(task.subsystem, *calls.result().event_at);
+    calls.go_on_after_event();
+  }
   take_result(participant, calls);
 }
 
@@ -150,8 +160,7 @@ void StepExecutor::go_on(const StepTask& task, Participant& participant, const S
   StepCalls calls(task, participant.subsystem->capabilities(), participant.step);
   static_cast<void>(calls.next());
   calls.take(report);
-  while (!calls.done()) calls.take(participant.subsystem->step(calls.next(), participant.outputs()));
-  take_result(participant, calls);
+  make_calls(task, participant, calls);
 }
 
 void StepExecutor::take_result(Participant& participant, const StepCalls& calls) {
@@ -167,7 +176,7 @@ void StepExecutor::end(std::size_t i, bool made) {
   Participant& participant = participants_[task.subsystem];
   try {
     if (made && batch_.purpose == StepBatch::Purpose::Commit && participant.result.outcome != StepOutcome::Rejected) {
-      note_step(task.subsystem, task.to);
+      note_step(task.subsystem, participant.result.event_at.value_or(task.to));
     }
   } catch (...) {
     note_failure(task.subsystem);

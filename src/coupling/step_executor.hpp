@@ -20,6 +20,8 @@
 
 namespace entrain::coupling {
 
+class EventPhase;
+
 /// Steps that are made at the same time, one per task. Everything it refers to lives until `wait` returns.
 struct StepBatch {
   enum class Purpose { Commit, Trial };  ///< a trial is counted and timed as such, and moves no time
@@ -30,6 +32,7 @@ struct StepBatch {
   std::span<const StepReadings> readings = {};
   /// All or none; without it, each by its own number of steps.
   std::optional<bool> timed = {};
+  bool ends_at_events = false;  ///< a step may be left at an event that waits for others; else it is handled alone
   /// On the thread that makes step i. `before`: false where nothing is to be stepped. `after`: whatever came of it.
   std::optional<base::FunctionRef<bool(std::size_t)>> before = {};
   std::optional<base::FunctionRef<void(std::size_t)>> after = {};
@@ -105,6 +108,8 @@ class StepExecutor {
 
   /// Why a step was rejected, as an error.
   Error rejection(SubsystemId s) const;
+  /// Handles events that others do not wait for; borrowed.
+  void handle_alone_by(EventPhase& events) { events_ = &events; }
 
  private:
   /// What a step under held inputs touches of a participant, apart from it so that many fit into a cache.
@@ -129,6 +134,7 @@ class StepExecutor {
     return batch_.readings.empty() ? StepReadings{} : batch_.readings[task];
   }
   [[gnu::noinline]] void go_on(const StepTask& task, Participant& participant, const StepReport& report);
+  void make_calls(const StepTask& task, Participant& participant, StepCalls& calls);
   void take_result(Participant& participant, const StepCalls& calls);
   void note_failure(SubsystemId s);
   void settle_batch();
@@ -163,6 +169,7 @@ class StepExecutor {
   Time common_time_ = 0.0;            // ... and the time they led to
   std::atomic<bool> trouble_{false};  // in the batch under way: a failure, a rejection, a wish to stop
   std::optional<SubsystemId> stop_request_;
+  EventPhase* events_ = nullptr;
 
   // The batch under way.
   bool under_way_ = false;

@@ -32,6 +32,14 @@ class Calendar {
   /// bit.
   void choose(std::uint64_t step, Time from, Duration size);
 
+  /// The macro step under way ends at this time, but for a rounding.
+  void land_on(Time to) { window_.to = to; }
+  /// The macro step under way ends here.
+  void cut(Time to) {
+    window_.size = to - window_.from;
+    window_.to = to;
+  }
+
   /// True when everyone makes exactly one step per macro step.
   bool in_step() const { return in_step_; }
   // A division costs as much as a light subsystem's step, so the common span of 1 is asked first.

@@ -43,7 +43,9 @@ std::string source_of_input(CoupledSystem& system, SubsystemId s, VariableTable:
   const auto* fed =
       system.engine().discrete() == nullptr ? nullptr : system.engine().discrete()->feeder(s, place.index, real);
   if (fed == nullptr) return {};
-  return graph.name(fed->from) + "." + system.variables(fed->from).discrete_outputs[fed->output].name;
+  const auto& variables = system.variables(fed->from);
+  const auto& outputs = fed->from_real ? variables.outputs : variables.discrete_outputs;
+  return graph.name(fed->from) + "." + outputs[fed->output].name;
 }
 
 }  // namespace

@@ -177,9 +177,11 @@ void Runner::advance_while_before(Time t) {
       finish(Termination::Interrupted, fmt::format("interrupted at t = {} s", summary_.reached));
       return;
     }
+    // Values that were set since then, or a checkpoint of the limit from the left.
+    if (system_.engine().events() != nullptr) pass_instant();
     if (corrections_ != nullptr) corrections_->apply(system_, summary_.macro_steps);
     const MacroStepReport report = method_.advance(system_);
-    const auto stopper = system_.engine().stop_request();
+    auto stopper = system_.engine().stop_request();
     const Time before = std::exchange(summary_.reached, stopper ? system_.time_of(*stopper) : report.reached);
     if (summary_.reached > before) note_macro_step(summary_.reached - before);
     summary_.iterations += report.iterations;
@@ -190,12 +192,25 @@ void Runner::advance_while_before(Time t) {
     energy_.update(summary_.reached);
     for (auto* watcher : watchers_) watcher->after_step(system_, before, summary_.reached);
     if (!observers_.empty() && summary_.reached > before) notify_observers();
+    if (system_.engine().events() != nullptr) pass_instant();
+    if (!stopper) stopper = system_.engine().stop_request();  // in an event
     if (stopper) {
       finish(Termination::Completed,
              fmt::format("ended by '{}' at t = {:.12g} s", system_.graph().name(*stopper), summary_.reached));
       return;
     }
   }
+}
+
+/// Events of all subsystems at the time reached. What was recorded is the limit from the left; that from the right
+/// follows with the same time.
+void Runner::pass_instant() {
+  coupling::EventPhase& events = *system_.engine().events();
+  if (!events.is_due(summary_.reached)) return;
+  events.run(summary_.reached);
+  if (needs_.discrete) system_.engine().discrete()->read(true);
+  method_.instant_passed(system_, summary_.reached);
+  if (!observers_.empty()) notify_observers();
 }
 
 bool Runner::is_interrupted() const {
@@ -253,7 +268,9 @@ Sample Runner::sample() {
   }
   if (needs_.differences) residual_.read_differences(summary_.reached, differences_);
   const auto discrete = needs_.discrete ? system_.engine().discrete()->values() : std::span<const Value>();
-  return {summary_.reached, values_, slopes_, communicated_, differences_, inner_.all_discrete(discrete)};
+  if (auto* events = system_.engine().events()) frames_ = events->take_frames();
+  frame_count_ += frames_.size();
+  return {summary_.reached, values_, slopes_, communicated_, differences_, inner_.all_discrete(discrete), frames_};
 }
 
 void Runner::notify_observers() {
@@ -331,6 +348,9 @@ void Runner::collect_warnings() {
   for (std::size_t s = 0; s < system_.size(); ++s) {
     for (auto& warning : system_.engine().subsystem(SubsystemId{s}).warnings()) add(std::move(warning));
   }
+  if (const auto* events = system_.engine().events()) {
+    for (auto& warning : events->warnings()) add(std::move(warning));
+  }
   const auto* discrete = system_.engine().discrete();
   if (discrete == nullptr || discrete->unsettled().empty()) return;
   const auto& unsettled = discrete->unsettled();
@@ -350,6 +370,7 @@ void Runner::finish(Termination termination, std::string message) {
       summary_.notes.push_back({FactCode::ReturnedEarly, {summary_.subsystems[s].name}, {{"times", early}}});
     }
   }
+  if (frame_count_ > 0) summary_.notes.push_back({FactCode::FramesRecorded, {}, {{"count", frame_count_}}});
   for (auto* watcher : watchers_) watcher->end(summary_);
   for (auto* observer : observers_) {
     try {

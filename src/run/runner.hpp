@@ -80,6 +80,7 @@ class Runner {
   void fill_sample_values();
   void fill_slopes();
   void exchange_discrete();
+  void pass_instant();
   void collect_warnings();
   void finish(Termination termination, std::string message);
   void fail(const std::exception& error);
@@ -106,6 +107,8 @@ class Runner {
   InnerReader inner_;
   std::vector<double> values_, slopes_, states_, differences_;
   std::vector<unsigned char> communicated_;
+  std::vector<Frame> frames_;
+  std::uint64_t frame_count_ = 0;
   std::chrono::steady_clock::time_point resumed_;
   double seconds_before_ = 0.0;
 };

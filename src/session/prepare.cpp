@@ -223,6 +223,17 @@ void report_missing_sources(const SystemDescription& description, std::vector<Pr
   }
 }
 
+/// Events that subsystems share need them all at one time.
+void check_instants(const SystemDescription& description, const Method& method, const assembly::Assembly& assembly,
+                    std::vector<Problem>& problems) {
+  const auto family = method.traits().family;
+  const Subsystem* sharing = assembly.shares_events();
+  if (sharing == nullptr || (family != MethodFamily::Asynchronous && family != MethodFamily::Reference)) return;
+  problems.push_back(
+      problem_of(Fact{FactCode::NeedsCommonInstants, {std::string(sharing->name())}, {{"method", method.name()}}},
+                 "use a method with common macro steps", description.method.where));
+}
+
 RunSummary summary_before_run(const SystemDescription& description, const CoupledSystem& system, Method& method) {
   RunSummary summary;
   summary.version = version();
@@ -308,8 +319,10 @@ Prepared prepare(const SystemDescription& written, int threads, const Extensions
   auto kinds = trial_kinds(description, assembly, problems);
   const bool times_known = prepared.settings.stop > prepared.settings.start && prepared.settings.step > 0.0;
   if (prepared.method && times_known) check_requirements(description, prepared, assembly, graph, problems);
+  if (prepared.method) check_instants(description, *prepared.method, assembly, problems);
   if (has_errors(problems) || !prepared.method) return prepared;
   const bool has_discrete = assembly.has_discrete();
+  const bool shares_events = assembly.shares_events() != nullptr;
   prepared.system = std::make_unique<CoupledSystem>(std::make_unique<coupling::Engine>(
       coupling::Engine::Setup{.subsystems = std::move(assembly.subsystems),
                               .graph = std::move(graph),
@@ -320,7 +333,9 @@ Prepared prepare(const SystemDescription& written, int threads, const Extensions
                               .has_discrete = has_discrete,
                               .discrete_connections = std::move(assembly.discrete_connections),
                               .discrete_starts = std::move(assembly.discrete_starts),
-                              .scheduled_inputs = std::move(assembly.scheduled_inputs)}));
+                              .scheduled_inputs = std::move(assembly.scheduled_inputs),
+                              .shares_events = shares_events,
+                              .clock_connections = std::move(assembly.clock_connections)}));
   prepared.summary = summary_before_run(description, *prepared.system, *prepared.method);
   prepared.summary.notes = std::move(found_bonds.notes);
   return prepared;

@@ -347,15 +347,6 @@ TEST_F(FmuFiles, neither_co_simulation_nor_model_exchange_is_reported) {
   xml.replace(xml.find("<CoSimulation"), 13, "<Unheard");
   const Fact refused = refusal(write(xml));
   EXPECT_EQ(refused.text("of"), "fmu-no-interface") << refused;
-  EXPECT_FALSE(refused.number("scheduled"));
-}
-
-TEST_F(FmuFiles, scheduled_execution_alone_is_reported) {
-  std::string xml = test::scripted_description("");
-  xml.replace(xml.find("<CoSimulation"), 13, "<ScheduledExecution");
-  const Fact refused = refusal(write(xml));
-  EXPECT_EQ(refused.text("of"), "fmu-no-interface") << refused;
-  EXPECT_TRUE(refused.number("scheduled"));
 }
 
 TEST_F(FmuFiles, second_instance_of_a_once_per_process_fmu_names_both) {

@@ -38,6 +38,14 @@ std::string array_fmu3_library() {
 std::string forgetful_fmu_library() {
   return ENTRAIN_FORGETFUL_FMU;
 }
+std::string clocked_fmu3_library() {
+  return ENTRAIN_CLOCKED_FMU3;
+}
+
+std::string can_fmu3_library() {
+  return ENTRAIN_CAN_FMU3;
+}
+
 std::string rod_fmu_library() {
   return ENTRAIN_ROD_FMU;
 }

@@ -17,6 +17,8 @@ std::string scripted_exchange_library();
 std::string typed_fmu2_library();
 std::string typed_fmu3_library();
 std::string array_fmu3_library();
+std::string clocked_fmu3_library();
+std::string can_fmu3_library();
 std::string forgetful_fmu_library();  // it goes back in part
 std::string rod_fmu_library();        // many states that depend on few
 std::string trap_fmu_library();

@@ -32,7 +32,7 @@ TEST(DefaultExperimentOfAnFmu, is_read_without_unpacking_the_rest) {
 
 /// typed3 with this clock.
 void write_clocked(const TemporaryFolder& folder, const std::string& clock) {
-  std::string xml = test::typed3("hasEventMode=\"true\"");
+  std::string xml = test::typed3();
   xml.insert(xml.find("</ModelVariables>"), clock);
   const std::string exchange = "<ModelExchange modelIdentifier=\"typed\"/>";
   xml.insert(xml.find("<CoSimulation"), exchange);
@@ -44,8 +44,6 @@ void write_clocked(const TemporaryFolder& folder, const std::string& clock) {
 constexpr const char* kTicked =
     "<Clock name=\"sampling\" valueReference=\"90\" causality=\"input\" intervalVariability=\"constant\" "
     "intervalDecimal=\"0.1\"/>";
-constexpr const char* kTriggered =
-    "<Clock name=\"alarm\" valueReference=\"91\" causality=\"output\" intervalVariability=\"triggered\"/>";
 
 Fact warning_of(const SystemDescription& system) {
   Simulation simulation(system);
@@ -53,31 +51,15 @@ Fact warning_of(const SystemDescription& system) {
   return simulation.summary().warnings.empty() ? Fact{} : simulation.summary().warnings.front();
 }
 
-TEST(ClocksOfAnFmu, are_named_in_a_warning) {
-  const TemporaryFolder folder;
-  write_clocked(folder, kTriggered);
-  const Fact warning = warning_of(with_fmu(folder, "clocked.fmu"));
-  EXPECT_EQ(warning.code, FactCode::FmuClocksUnused);
-  EXPECT_EQ(warning.text("clocks"), "alarm");
-  EXPECT_EQ(warning.text("to_tick"), "");
-}
-
-TEST(ClocksOfAnFmu, that_must_be_ticked_from_outside_leave_its_events_to_itself) {
+/// Without one it keeps their times itself.
+TEST(ClocksOfAnFmu, without_an_event_mode_are_named_in_a_warning) {
   const TemporaryFolder folder;
   write_clocked(folder, kTicked);
   const auto system = with_fmu(folder, "clocked.fmu");
   const Fact warning = warning_of(system);
   EXPECT_EQ(warning.code, FactCode::FmuClocksUnused);
   EXPECT_EQ(warning.text("clocks"), "sampling");
-  EXPECT_EQ(warning.text("to_tick"), "sampling");
   EXPECT_FALSE(Simulation(system).summary().subsystems[0].capabilities.announces_events);
-}
-
-TEST(ClocksOfAnFmu, that_must_be_ticked_from_outside_are_refused_in_model_exchange) {
-  const TemporaryFolder folder;
-  write_clocked(folder, kTicked);
-  const auto facts = test::problem_facts(with_fmu(folder, "clocked.fmu", "interface = \"model-exchange\"\n"));
-  EXPECT_EQ(test::word_of(facts, FactCode::SubsystemRefused, "of", "sampling"), "fmu-clock-to-tick");
 }
 
 }  // namespace fmu_import_test

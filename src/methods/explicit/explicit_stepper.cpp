@@ -102,8 +102,16 @@ void ExplicitStepper::start(CoupledSystem& system, const RunSettings& settings, 
                    .order = options.degree + 1});
     control_ = &defect_;
   }
+  bool imposed = false;
+  for (std::size_t s = 0; s < system.size(); ++s)
+    imposed = imposed || system.capabilities(SubsystemId{s}).imposed_step.has_value();
+  ends_at_events_ = system.has_instants() && !imposed;  // an imposed step is made as it is
+  if (ends_at_events_ && control_ == nullptr) {
+    event_grid_.start(settings);
+    control_ = &event_grid_;
+  }
   if (!settings.prescribed.empty()) {
-    prescribed_.start(settings.prescribed.front(), options.adaptive);
+    prescribed_.start(settings.prescribed.front(), options.adaptive || ends_at_events_);
     control_ = &prescribed_;
   }
   start_ = settings.start;
@@ -125,6 +133,11 @@ void ExplicitStepper::start(CoupledSystem& system, const RunSettings& settings, 
 
 void ExplicitStepper::begin_step() {
   if (control_ != nullptr) calendar_.choose(memory_.step, control_->now(), control_->next(events_.earliest()));
+  any_committed_ = false;
+  if (!ends_at_events_) return;
+  for (const Time exact : {events_.earliest(), event_grid_.next_time()}) {
+    if (base::same_time(next_time(), exact)) calendar_.land_on(exact);
+  }
 }
 
 void ExplicitStepper::prepare_all(CoupledSystem& system) {
@@ -141,10 +154,33 @@ void ExplicitStepper::prepare(CoupledSystem& system, SubsystemId s) {
 }
 
 void ExplicitStepper::commit(CoupledSystem& system, std::span<const SubsystemId> batch) {
-  const std::span<const StepTask> tasks(tasks_.data(), collect_tasks(batch));
-  system.commit_all(tasks);
+  const std::span<StepTask> tasks(tasks_.data(), collect_tasks(batch));
+  // Those of an earlier batch are past the events that a later one finds.
+  if (ends_at_events_ && !std::exchange(any_committed_, true)) {
+    commit_to_event(system, tasks);
+  } else {
+    system.commit_all(tasks);
+  }
   if (!events_.any()) return;
   for (const auto& task : tasks) pass_events(system, task);
+}
+
+/// The macro step ends where the first of them found an event; what is committed after goes to there, too.
+void ExplicitStepper::commit_to_event(CoupledSystem& system, std::span<StepTask> tasks) {
+  if (tasks.empty()) return;
+  const Time wanted = tasks.front().to;
+  const Time reached = system.commit_to_event(tasks);
+  if (reached == wanted) return;
+  calendar_.cut(reached);
+  for (const auto& task : tasks) memory_.sample_at[task.subsystem] = reached - start_;
+}
+
+/// The past ends here, and what was announced is asked for again.
+void ExplicitStepper::instant_passed(CoupledSystem& system, Time now) {
+  events_.start(system, now);
+  for (std::size_t s = 0; s < system.size(); ++s) inputs_.cut_history(system, SubsystemId{s});
+  inputs_.cut_constants(system);
+  if (control_ != nullptr) control_->restart();
 }
 
 /// The steps of the batch that end with this macro step, in tasks_; how many.

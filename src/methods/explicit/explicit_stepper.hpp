@@ -9,6 +9,7 @@
 #include "methods/calendar.hpp"
 #include "methods/event_tracker.hpp"
 #include "methods/explicit/defect_control.hpp"
+#include "methods/explicit/event_grid.hpp"
 #include "methods/explicit/extrapolated_inputs.hpp"
 #include "methods/explicit/macro_step_control.hpp"
 #include "methods/explicit/prescribed_steps.hpp"
@@ -115,6 +116,7 @@ class ExplicitStepper {
   Time next_time() const { return calendar_.time(memory_.step + 1); }
 
   void constants_changed(const CoupledSystem& system) { inputs_.cut_constants(system); }
+  void instant_passed(CoupledSystem& system, Time now);
   std::uint64_t steps() const { return memory_.step; }
   std::vector<Fact> warnings(const CoupledSystem& system) const;
 
@@ -126,7 +128,7 @@ class ExplicitStepper {
 
   template <class Visitor>
   void fields(Visitor& visit) {
-    visit(memory_, inputs_, events_, defect_);
+    visit(memory_, inputs_, events_, defect_, event_grid_);
   }
 
  private:
@@ -148,18 +150,22 @@ class ExplicitStepper {
   /// The start of the macro step: in macro steps; in s since the start of the run when they vary.
   double clock() const { return control_ != nullptr ? control_->now() - start_ : static_cast<double>(memory_.step); }
   void pass_events(CoupledSystem& system, const StepTask& task);
+  void commit_to_event(CoupledSystem& system, std::span<StepTask> tasks);
 
   Calendar calendar_;
   ExtrapolatedInputs inputs_;
   EventTracker events_;
   DefectControl defect_;                 // with `adaptive`
   PrescribedSteps prescribed_;           // in place of any other control
+  EventGrid event_grid_;                 // where subsystems handle events together
   MacroStepControl* control_ = nullptr;  // null: the grid
   Time start_ = 0.0;
   bool refresh_ = false;
   bool solve_loops_ = false;
   bool in_lockstep_ = false;
   bool met_event_ = false;       // the macro step under way
+  bool ends_at_events_ = false;  // a macro step is left where a subsystem finds an event
+  bool any_committed_ = false;   // in the macro step under way
   std::vector<StepTask> tasks_;  // of the batch under way
   Memory memory_;
 };

@@ -23,6 +23,7 @@ class GaussSeidel final : public Method {
   void start(CoupledSystem& system, const RunSettings& settings) override;
   MacroStepReport advance(CoupledSystem& system) override;
   void constants_changed(CoupledSystem& system) override { stepper_.constants_changed(system); }
+  void instant_passed(CoupledSystem& system, Time now) override { stepper_.instant_passed(system, now); }
   MethodMemory memory() const override;
   void restore(const MethodMemory& memory) override;
   std::vector<Fact> notes(const CoupledSystem& system) const override;

@@ -312,6 +312,12 @@ void Marcher::constants_changed(CoupledSystem& system, CouplingStrategy& strateg
   restart(system, strategy);
 }
 
+/// Behind a jump of all signals; what was announced is asked for again.
+void Marcher::instant_passed(CoupledSystem& system, CouplingStrategy& strategy, Time now) {
+  events_.start(system, now);
+  constants_changed(system, strategy);
+}
+
 std::vector<Fact> Marcher::warnings() const {
   if (memory_.jumps_found == 0) return {};
   Fact jumps{FactCode::SignalJumps, {}, {{"count", memory_.jumps_found}, {"first", memory_.first_jump, "s"}}};

@@ -107,6 +107,7 @@ class Marcher {
              std::vector<coupling::TrialKind> kinds, const trials::EstimatorOptions& estimator);
   MacroStepReport advance(CoupledSystem& system, CouplingStrategy& strategy);
   void constants_changed(CoupledSystem& system, CouplingStrategy& strategy);
+  void instant_passed(CoupledSystem& system, CouplingStrategy& strategy, Time now);
 
   /// The macro step follows the errors: it is neither fixed nor prescribed.
   bool adapts() const { return adapts_; }

@@ -66,6 +66,7 @@ class Missiles final : public Method {
   void start(CoupledSystem& system, const RunSettings& settings) override;
   MacroStepReport advance(CoupledSystem& system) override { return marcher_.advance(system, strategy_); }
   void constants_changed(CoupledSystem& system) override { marcher_.constants_changed(system, strategy_); }
+  void instant_passed(CoupledSystem& system, Time now) override { marcher_.instant_passed(system, strategy_, now); }
   MethodMemory memory() const override;
   void restore(const MethodMemory& memory) override;
   std::vector<Fact> notes(const CoupledSystem& system) const override;

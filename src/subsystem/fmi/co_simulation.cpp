@@ -37,6 +37,7 @@ void CoSimulation::start(FmuInstance& instance, const FmuAbilities& abilities, T
   instance_ = &instance;
   abilities_ = &abilities;
   initializing_ = true;
+  in_events_ = false;
   const auto orders = static_cast<std::size_t>(abilities.input_degree + 1);
   derivatives_.start(ports_.inputs, abilities.input_degree);
   end_ = {};
@@ -55,6 +56,12 @@ void CoSimulation::settle() {
     end_.degree = 0;
   }
   if (!std::exchange(initializing_, false)) return;
+  if (shared_ && abilities_->event_mode) {
+    if (at_end_of_initialization_) at_end_of_initialization_();
+    require(instance_->exit_initialization());
+    in_events_ = true;
+    return;
+  }
   const EventOutcome begun =
       begin_stepping(*instance_, abilities_->event_mode, reporter_.log(), reporter_.context(end_.time));
   end_.next_event = begun.next_event;
@@ -78,6 +85,10 @@ void CoSimulation::read_outputs(std::span<double> outputs) {
 
 void CoSimulation::change(base::FunctionRef<FmuResult()> set) {
   if (initializing_ || !abilities_->event_mode) return require(set());
+  if (shared_) {
+    enter_events();
+    return require(set());
+  }
   handle_event(set);
 }
 
@@ -148,18 +159,20 @@ StepReport CoSimulation::unusual(const Subsystem::Step& step, const FmuStepResul
   if (status == FmuStatus::Discard) return discarded(step, result, outputs);
   const bool moved = result.reached > from && !base::same_time(result.reached, from);
   const bool at_event = result.event || base::reached(result.reached, end_.next_event);
-  if (at_event && !report.stop_requested) {
+  if (at_event && shared_) {
+    report.event = end_.event_waits = true;
+  } else if (at_event && !report.stop_requested) {
     handle_event([] { return FmuResult{}; });
     read_outputs(outputs);
   }
   report.stop_requested = report.stop_requested || end_.stop_requested;
-  if (!moved && at_event && !report.stop_requested) {  // an event where the step began: now it can be made
+  if (!moved && at_event && !report.stop_requested && !shared_) {  // an event where the step began: now it can be made
     if (++events_in_place_ > kMostEventsInPlace) throw_endless_events();
     return this->step(step, outputs);
   }
   events_in_place_ = 0;
   const Time end = std::min(from + step.size, std::max(stop_, from));
-  if (!moved) {
+  if (!moved && !report.event) {
     report.outcome = StepOutcome::Rejected;
     reporter_.note_refusal(result.result);
   } else if (!base::reached(result.reached, end)) {
@@ -198,6 +211,35 @@ void CoSimulation::handle_event(base::FunctionRef<FmuResult()> in_event_mode) {
   end_.next_event = settled.next_event;
   end_.stop_requested = end_.stop_requested || settled.terminate;
   require(instance_->enter_step_mode());
+}
+
+bool CoSimulation::event_waits() const {
+  return in_events_ || end_.event_waits || base::reached(end_.time, end_.next_event);
+}
+
+void CoSimulation::enter_events() {
+  settle();
+  if (std::exchange(in_events_, true)) return;
+  require(instance_->enter_event_mode());
+}
+
+EventMode::Update CoSimulation::update_events() {
+  const FmuEventUpdate update = instance_->update_discrete_states();
+  require(update.result);
+  end_.next_event = update.next_event;
+  end_.stop_requested = end_.stop_requested || update.terminate;
+  return {update.again, update.terminate};
+}
+
+void CoSimulation::leave_events() {
+  require(instance_->enter_step_mode());
+  in_events_ = end_.event_waits = false;
+  held_.until = -kNever;
+}
+
+void CoSimulation::set_inputs(std::span<const double> inputs) {
+  end_.degree = 0;
+  require(instance_->set_reals(call_.inputs, inputs.data()));
 }
 
 void CoSimulation::throw_endless_events() {

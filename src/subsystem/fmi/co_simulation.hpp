@@ -35,6 +35,14 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
   void output_derivatives(std::span<double> dy) override;
   Time next_event(Time t) override;
 
+  bool finds_events() const override { return abilities_ != nullptr && abilities_->event_mode; }
+  bool event_waits() const override;
+  void enter_events() override;
+  EventMode::Update update_events() override;
+  void leave_events() override;
+  void set_inputs(std::span<const double> inputs) override;
+  void read_outputs(std::span<double> outputs) override;
+
  private:
   /// Where the last step ended, what the inputs did in it, what its events left: with the state of the FMU, all that
   /// what follows depends on.
@@ -47,10 +55,11 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
     Time next_event = kNever;            ///< announced
     bool stop_requested = false;         ///< by an event, to be reported with the next step
     int taken_degree = kMaxInputDegree;  ///< of the inputs, as far as the run has shown
+    bool event_waits = false;            ///< one was found, to be handled with the other subsystems
 
     template <class Visitor>
     void fields(Visitor& visit) {
-      visit(time, size, degree, inputs_set, coefficients, next_event, stop_requested, taken_degree);
+      visit(time, size, degree, inputs_set, coefficients, next_event, stop_requested, taken_degree, event_waits);
     }
   };
 
@@ -67,7 +76,6 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
   void open_held_step();
   StepReport unusual(const Subsystem::Step& step, const FmuStepResult& result, std::span<double> outputs);
   void handle_event(base::FunctionRef<FmuResult()> in_event_mode);
-  void read_outputs(std::span<double> outputs);
   StepReport discarded(const Subsystem::Step& step, const FmuStepResult& result, std::span<double> outputs);
   [[noreturn]] void throw_endless_events();
 
@@ -79,6 +87,7 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
   FmuInstance* instance_ = nullptr;
   const FmuAbilities* abilities_ = nullptr;
   bool initializing_ = true;
+  bool in_events_ = false;  ///< in event mode, between two steps
   Time stop_ = kNever;
   int events_in_place_ = 0;  ///< since the last one that advanced
   int halvings_ = 0;         ///< of a step that was discarded

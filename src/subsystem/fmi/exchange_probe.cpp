@@ -179,13 +179,6 @@ std::string other_interface(const Fmu& fmu) {
 
 FmuAbilities proven_exchange_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector<FmuStart>& starts,
                                        const FmuCaller& caller) {
-  if (const auto& clocks = fmu.description().clocks_to_tick; !clocks.empty()) {
-    throw Error(ErrorCode::InvalidSystem, {FactCode::FmuClockToTick, {fmu.name(), clocks.front()}},
-                {.subsystem = {},
-                 .variable = {},
-                 .time = {},
-                 .remedy = other_interface(fmu) + ": there it ticks its clocks itself"});
-  }
   if (ports.states.size() != fmu.description().state_derivatives.size()) {
     throw Error(ErrorCode::InvalidSystem, {FactCode::FmuStatesUnknown, {fmu.name()}},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = other_interface(fmu)});

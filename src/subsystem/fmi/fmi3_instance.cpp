@@ -55,6 +55,14 @@ struct Fmi3Functions {
   FmuSymbol<fmi3GetEventIndicatorsTYPE> get_event_indicators{library_, "fmi3GetEventIndicators"};
   FmuSymbol<fmi3GetNumberOfEventIndicatorsTYPE> count_event_indicators{library_, "fmi3GetNumberOfEventIndicators"};
   FmuSymbol<fmi3DoStepTYPE> do_step{library_, "fmi3DoStep"};
+  FmuSymbol<fmi3InstantiateScheduledExecutionTYPE> instantiate_scheduled{library_, "fmi3InstantiateScheduledExecution"};
+  FmuSymbol<fmi3ActivateModelPartitionTYPE> activate_partition{library_, "fmi3ActivateModelPartition"};
+  FmuSymbol<fmi3GetClockTYPE> get_clock{library_, "fmi3GetClock"};
+  FmuSymbol<fmi3SetClockTYPE> set_clock{library_, "fmi3SetClock"};
+  FmuSymbol<fmi3GetIntervalDecimalTYPE> get_interval_decimal{library_, "fmi3GetIntervalDecimal"};
+  FmuSymbol<fmi3GetIntervalFractionTYPE> get_interval_fraction{library_, "fmi3GetIntervalFraction"};
+  FmuSymbol<fmi3GetShiftDecimalTYPE> get_shift_decimal{library_, "fmi3GetShiftDecimal"};
+  FmuSymbol<fmi3GetShiftFractionTYPE> get_shift_fraction{library_, "fmi3GetShiftFraction"};
 };
 
 class Fmi3Instance final : public VersionedInstance<Fmi3Functions, fmi3Instance> {
@@ -71,6 +79,11 @@ class Fmi3Instance final : public VersionedInstance<Fmi3Functions, fmi3Instance>
     if (exchange_) {
       handle_ = functions_.instantiate_exchange(code_, name.c_str(), token, resources, fmi3False, fmi3True,
                                                 static_cast<fmi3InstanceEnvironment>(this), log_message);
+    } else if (use.interface == FmuInterface::ScheduledExecution) {
+      // Partitions run one after the other on this thread: none is ever interrupted, and clocks are asked after each.
+      handle_ = functions_.instantiate_scheduled(
+          code_, name.c_str(), token, resources, fmi3False, fmi3True, static_cast<fmi3InstanceEnvironment>(this),
+          log_message, [](fmi3InstanceEnvironment) {}, [] {}, [] {});
     } else {
       const auto intermediate = intermediate_inputs(description_);
       sampling_ = InputSampling(description_.co_simulation->fixed_internal_step);
@@ -155,6 +168,48 @@ class Fmi3Instance final : public VersionedInstance<Fmi3Functions, fmi3Instance>
   }
   FmuResult enter_step_mode() override {
     return exchange_ ? call(functions_.enter_continuous_time) : call(functions_.enter_step_mode);
+  }
+
+  FmuResult activate_clocks(std::span<const ValueReference> clocks) override {
+    const auto active = std::make_unique<fmi3Clock[]>(clocks.size());
+    std::fill_n(active.get(), clocks.size(), fmi3ClockActive);
+    const fmi3Clock* values = active.get();
+    return call(functions_.set_clock, clocks.data(), clocks.size(), values);
+  }
+  FmuResult get_clocks(std::span<const ValueReference> clocks, std::span<unsigned char> active) override {
+    const auto values = std::make_unique<fmi3Clock[]>(clocks.size());
+    const FmuResult result = call(functions_.get_clock, clocks.data(), clocks.size(), values.get());
+    for (std::size_t i = 0; i < clocks.size(); ++i) active[i] = values[i] == fmi3ClockActive ? 1 : 0;
+    return result;
+  }
+  FmuResult get_interval(const FmuVariable& clock, ClockInterval& interval, EventMode::Announced& announced) override {
+    fmi3IntervalQualifier qualifier = fmi3IntervalNotYetKnown;
+    FmuResult result;
+    if (clock.clock->fraction) {
+      result = call(functions_.get_interval_fraction, &clock.reference, std::size_t{1}, &interval.counter,
+                    &interval.resolution, &qualifier);
+    } else {
+      fmi3Float64 seconds = 0.0;
+      result = call(functions_.get_interval_decimal, &clock.reference, std::size_t{1}, &seconds, &qualifier);
+      interval = as_interval(seconds);
+    }
+    announced = qualifier == fmi3IntervalChanged     ? EventMode::Announced::Changed
+                : qualifier == fmi3IntervalUnchanged ? EventMode::Announced::Unchanged
+                                                     : EventMode::Announced::NotYet;
+    return result;
+  }
+  FmuResult activate_partition(ValueReference clock, Time t) override {
+    code_.set_time(t);
+    return call(functions_.activate_partition, clock, t);
+  }
+  FmuResult get_shift(const FmuVariable& clock, ClockInterval& shift) override {
+    if (clock.clock->fraction) {
+      return call(functions_.get_shift_fraction, &clock.reference, std::size_t{1}, &shift.counter, &shift.resolution);
+    }
+    fmi3Float64 seconds = 0.0;
+    const FmuResult result = call(functions_.get_shift_decimal, &clock.reference, std::size_t{1}, &seconds);
+    shift = as_interval(seconds);
+    return result;
   }
 
   FmuStepResult step(const FmuStepCall& arguments, double* outputs) override {

@@ -24,10 +24,9 @@ std::string_view status_name(FmuStatus status) {
 
 FmuDescription checked_description(const fs::path& folder, const std::string& fmu) {
   auto description = read_model_description(folder / "modelDescription.xml", fmu);
-  if (description.co_simulation || description.model_exchange) return description;
-  Fact fact{FactCode::FmuNoInterface, {fmu}};
-  if (description.scheduled_execution) fact.values.emplace_back("scheduled", true);
-  throw Error(ErrorCode::InvalidSystem, std::move(fact),
+  read_terminals(folder / "terminalsAndIcons" / "terminalsAndIcons.xml", description);
+  if (description.co_simulation || description.model_exchange || description.scheduled_execution) return description;
+  throw Error(ErrorCode::InvalidSystem, {FactCode::FmuNoInterface, {fmu}},
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Export it again for co-simulation"});
 }
 
@@ -101,11 +100,13 @@ const FmuPorts& Fmu::ports(const FmuStructure& structure) {
 }
 
 bool Fmu::offers(FmuInterface interface) const noexcept {
+  if (interface == FmuInterface::ScheduledExecution) return description_.scheduled_execution.has_value();
   return interface == FmuInterface::CoSimulation ? description_.co_simulation.has_value()
                                                  : description_.model_exchange.has_value();
 }
 
 bool Fmu::once_per_process(FmuInterface interface) const noexcept {
+  if (interface == FmuInterface::ScheduledExecution) return scheduled_flags().once_per_process;
   return interface == FmuInterface::CoSimulation ? flags().once_per_process : exchange_flags().once_per_process;
 }
 
@@ -130,6 +131,7 @@ std::shared_ptr<const std::string> Fmu::claim(const std::string& instance, FmuIn
 }
 
 const std::string& Fmu::identifier(FmuInterface interface) const {
+  if (interface == FmuInterface::ScheduledExecution) return scheduled_flags().model_identifier;
   return interface == FmuInterface::CoSimulation ? flags().model_identifier : exchange_flags().model_identifier;
 }
 
@@ -152,11 +154,16 @@ std::unique_ptr<FmuInstance> Fmu::instantiate(const std::string& instance, const
   if (made) return made;
   const bool three = description_.version == FmiVersion::Three;
   const bool exchange = use.interface == FmuInterface::ModelExchange;
-  const bool needs_tool = exchange ? exchange_flags().needs_execution_tool : flags().needs_execution_tool;
+  const bool scheduled = use.interface == FmuInterface::ScheduledExecution;
+  const bool needs_tool = scheduled  ? scheduled_flags().needs_execution_tool
+                          : exchange ? exchange_flags().needs_execution_tool
+                                     : flags().needs_execution_tool;
   throw Error(ErrorCode::SubsystemFailed,
               {FactCode::FmuNoInstance,
                {name_},
-               {{"function", instantiating_function(description_.version, exchange)}, {"said", log.take_text()}}},
+               {{"function", scheduled ? "fmi3InstantiateScheduledExecution"
+                                       : instantiating_function(description_.version, exchange)},
+                {"said", log.take_text()}}},
               {.subsystem = instance, .variable = {}, .time = {}, .remedy = refusal_remedy(three, needs_tool)});
 }
 
@@ -169,6 +176,12 @@ const FmuAbilities& Fmu::abilities(FmuInterface interface, const FmuPorts& ports
   const std::lock_guard lock(proof_);
   const auto known = abilities_.find(selecting);
   if (known != abilities_.end()) return known->second;
+  if (interface == FmuInterface::ScheduledExecution) {
+    load(interface, caller.timeout);
+    FmuAbilities claimed;  // nothing is claimed that could be tried
+    claimed.event_mode = true;
+    return abilities_.emplace(std::move(selecting), std::move(claimed)).first->second;
+  }
   auto proven = interface == FmuInterface::CoSimulation ? proven_abilities(*this, ports, starts, caller)
                                                         : proven_exchange_abilities(*this, ports, starts, caller);
   return abilities_.emplace(std::move(selecting), std::move(proven)).first->second;

@@ -50,6 +50,7 @@ struct FmuPorts {
   std::vector<PortOrigin> input_origins, output_origins, parameter_origins;
   std::vector<PortOrigin> discrete_input_origins, discrete_output_origins;
   std::vector<PortOrigin> state_origins, local_origins;
+  std::vector<std::size_t> clocks;    ///< by number of the clock: the variable of the description
   std::vector<std::size_t> elements;  ///< by variable of the description: how many, 1 of a scalar
   bool plain = true;                  ///< all real inputs and outputs are scalars of type Float64
   /// States, then real inputs; derivatives, then those real outputs that are no states: what directional derivatives
@@ -126,6 +127,7 @@ class Fmu {
   bool offers(FmuInterface interface) const noexcept;
   const CoSimulationFlags& flags() const noexcept { return *description_.co_simulation; }
   const ModelExchangeFlags& exchange_flags() const noexcept { return *description_.model_exchange; }
+  const ScheduledFlags& scheduled_flags() const noexcept { return *description_.scheduled_execution; }
   bool once_per_process(FmuInterface interface) const noexcept;
   /// With structural parameters as the user sets them; the same object for the same values.
   const FmuPorts& ports(const FmuStructure& structure = {});

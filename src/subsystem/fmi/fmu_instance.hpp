@@ -198,6 +198,19 @@ class FmuInstance {
   /// From event mode back to where steps are made; in model exchange that is the continuous-time mode.
   virtual FmuResult enter_step_mode() = 0;
 
+  // Clocks of FMI 3.
+  virtual FmuResult activate_clocks(std::span<const ValueReference> /*clocks*/) { return no_clocks(); }
+  /// Not 0: active.
+  virtual FmuResult get_clocks(std::span<const ValueReference> /*clocks*/, std::span<unsigned char> /*active*/) {
+    return no_clocks();
+  }
+  virtual FmuResult get_interval(const FmuVariable& /*clock*/, ClockInterval&, EventMode::Announced&) {
+    return no_clocks();
+  }
+  virtual FmuResult get_shift(const FmuVariable& /*clock*/, ClockInterval&) { return no_clocks(); }
+  /// Scheduled execution only.
+  virtual FmuResult activate_partition(ValueReference /*clock*/, Time) { return no_clocks(); }
+
   virtual FmuStepResult step(const FmuStepCall& call, double* outputs) = 0;
   /// Fills in what a held step needs of this instance.
   virtual void open(FmuHeldStep& held) const = 0;
@@ -214,6 +227,9 @@ class FmuInstance {
   /// Leaves `count` as it is when the description contains it.
   virtual FmuResult count_event_indicators(std::size_t& count) = 0;
   virtual FmuCompletedStep complete_integrator_step(bool may_go_back) = 0;
+
+ private:
+  static FmuResult no_clocks() { return {FmuStatus::Error, "a clock"}; }
 };
 
 /// Makes instances; holds the functions of the library that they share.

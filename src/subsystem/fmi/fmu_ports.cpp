@@ -62,7 +62,10 @@ class PortMaker {
     if (description_.co_simulation && description_.co_simulation->needs_execution_tool) {
       ports_.warnings.push_back({FactCode::FmuNeedsTool, {fmu_}});
     }
-    add_clock_warnings();
+    add_clocks();
+    ports_.table.terminals = description_.terminals;
+    if (!description_.terminals_fault.empty())
+      ports_.warnings.push_back({FactCode::FmuTerminalsBroken, {fmu_}, {{"why", description_.terminals_fault}}});
     for (const auto& variable : description_.variables) ports_.elements.push_back(element_count(variable));
     for (std::size_t i = 0; i < description_.variables.size(); ++i) {
       const auto& variable = description_.variables[i];
@@ -118,16 +121,37 @@ class PortMaker {
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Check its structural parameters"});
   }
 
-  void add_clock_warnings() {
-    std::vector<std::string_view> clocks;
-    for (const auto& variable : description_.variables) {
-      if (variable.type == FmuType::Clock) clocks.push_back(variable.name);
+  /// In event mode; without, an FMU keeps the times of its clocks itself.
+  bool uses_clocks() const { return !description_.co_simulation || description_.co_simulation->event_mode; }
+
+  void add_clocks() {
+    std::vector<std::string_view> unused;
+    for (std::size_t i = 0; i < description_.variables.size(); ++i) {
+      const auto& variable = description_.variables[i];
+      if (variable.type != FmuType::Clock) continue;
+      const bool is_output = variable.causality == FmuCausality::Output;
+      if (uses_clocks() && (is_output || variable.causality == FmuCausality::Input)) {
+        ports_.clocks.push_back(i);
+        ports_.table.clocks.push_back({variable.name, is_output, variable.clock->kind});
+      } else if (!uses_clocks()) {
+        unused.push_back(variable.name);
+      }
     }
-    if (clocks.empty()) return;
-    const auto& to_tick = description_.clocks_to_tick;
-    Fact fact{FactCode::FmuClocksUnused, {fmu_}, {{"clocks", fmt::format("{}", fmt::join(clocks, ", "))}}};
-    if (!to_tick.empty()) fact.values.emplace_back("to_tick", fmt::format("{}", fmt::join(to_tick, ", ")));
-    ports_.warnings.push_back(std::move(fact));
+    if (unused.empty()) return;
+    ports_.warnings.push_back(
+        {FactCode::FmuClocksUnused, {fmu_}, {{"clocks", fmt::format("{}", fmt::join(unused, ", "))}}});
+  }
+
+  /// It lives in event phases only, like values that are no numbers.
+  bool is_clocked(const FmuVariable& variable) const { return uses_clocks() && !variable.clocks.empty(); }
+
+  std::vector<std::size_t> clocks_of(const FmuVariable& variable) const {
+    std::vector<std::size_t> numbers;
+    for (const std::size_t clock : variable.clocks) {
+      const auto found = std::find(ports_.clocks.begin(), ports_.clocks.end(), clock);
+      if (found != ports_.clocks.end()) numbers.push_back(static_cast<std::size_t>(found - ports_.clocks.begin()));
+    }
+    return numbers;
   }
 
   std::optional<UnitMeaning> meaning_of(const FmuVariable& variable) const {
@@ -153,6 +177,8 @@ class PortMaker {
     entry.tunable = variable.variability == FmuVariability::Tunable && variable.causality == FmuCausality::Parameter;
     entry.items = variable.items;
     entry.other_names = variable.other_names;
+    entry.clocks = clocks_of(variable);
+    entry.mime_type = variable.mime_type;
     const auto sizes = sizes_of(variable);
     for (std::size_t element = 0; element < ports_.elements[index]; ++element) {
       table.push_back(entry);
@@ -174,7 +200,7 @@ class PortMaker {
                                                   : (is_input ? ports_.float_inputs : ports_.float_outputs);
       for (std::size_t i = 0; i < description_.variables.size(); ++i) {
         const auto& variable = description_.variables[i];
-        if (variable.causality != causality || variable.type != type) continue;
+        if (variable.causality != causality || variable.type != type || is_clocked(variable)) continue;
         references.push_back(variable.reference);
         add(i, table, is_input ? ports_.input_origins : ports_.output_origins);
         ports_.plain = ports_.plain && is_plain(variable);
@@ -187,7 +213,9 @@ class PortMaker {
     for (std::size_t i = 0; i < description_.variables.size(); ++i) {
       const auto& variable = description_.variables[i];
       const bool is_input = variable.causality == FmuCausality::Input;
-      if ((!is_input && variable.causality != FmuCausality::Output) || is_real(variable)) continue;
+      if (!is_input && variable.causality != FmuCausality::Output) continue;
+      if (is_real(variable) && !is_clocked(variable)) continue;
+      if (variable.type == FmuType::Clock && uses_clocks()) continue;
       if (!value_type(variable.type)) {
         ports_.table.other_ports.push_back({variable.name, std::string(to_string(variable.type))});
       } else if (is_input) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 
 #include "base/bytes.hpp"
 #include "base/function_ref.hpp"
@@ -68,6 +69,28 @@ class FmuStepper : public States, public Linearizer, public OutputDerivatives, p
   /// Calls `set` where the standard allows discrete inputs and tunable parameters to be set, and lets the FMU settle
   /// what follows from them.
   virtual void change(base::FunctionRef<FmuResult()> set) = 0;
+
+  // See EventMode.
+  /// `at_end` is called at the end of the initialization mode, in it.
+  void share_events(std::function<void()> at_end) {
+    shared_ = true;
+    at_end_of_initialization_ = std::move(at_end);
+  }
+  virtual bool finds_events() const = 0;
+  virtual bool event_waits() const = 0;
+  virtual void enter_events() = 0;
+  virtual EventMode::Update update_events() = 0;
+  virtual void leave_events() = 0;
+  virtual void set_inputs(std::span<const double> inputs) = 0;
+  virtual void read_outputs(std::span<double> outputs) = 0;
+  /// False when the clocks are to be set in the FMU.
+  virtual bool activate(std::span<const ValueReference> /*clocks*/) { return false; }
+  /// Before anything is read in an event phase.
+  virtual void before_reading() {}
+
+ protected:
+  bool shared_ = false;  ///< events are handled together with those of other subsystems
+  std::function<void()> at_end_of_initialization_;
 };
 
 }  // namespace entrain::subsystem

@@ -14,7 +14,9 @@
 #include "subsystem/ends_initialization.hpp"
 #include "subsystem/fmi/co_simulation.hpp"
 #include "subsystem/fmi/fmu.hpp"
+#include "subsystem/fmi/fmu_clocks.hpp"
 #include "subsystem/fmi/model_exchange.hpp"
+#include "subsystem/fmi/scheduled_partitions.hpp"
 #include "subsystem/foreign_calls.hpp"
 
 namespace entrain::subsystem {
@@ -25,8 +27,11 @@ FmuInterface chosen_interface(const Fmu& fmu, const FmuChoice& choice) {
       choice.prefer_model_exchange ? FmuInterface::ModelExchange : FmuInterface::CoSimulation;
   const FmuInterface wanted = choice.interface.value_or(preferred);
   if (fmu.offers(wanted)) return wanted;
-  const FmuInterface other =
+  const FmuInterface usual =
       wanted == FmuInterface::CoSimulation ? FmuInterface::ModelExchange : FmuInterface::CoSimulation;
+  const FmuInterface other = fmu.offers(usual)                        ? usual
+                             : fmu.offers(FmuInterface::CoSimulation) ? FmuInterface::CoSimulation
+                                                                      : FmuInterface::ScheduledExecution;
   if (!choice.interface) return other;
   throw Error(
       ErrorCode::InvalidSystem,
@@ -67,7 +72,8 @@ class FmuSubsystem final : public Subsystem,
                            private Reset,
                            private Tuning,
                            private DiscreteValues,
-                           private InnerValues {
+                           private InnerValues,
+                           private EventMode {
  public:
   FmuSubsystem(std::string name, std::shared_ptr<Fmu> fmu, const FmuChoice& choice);
   ~FmuSubsystem() override;
@@ -104,6 +110,30 @@ class FmuSubsystem final : public Subsystem,
   void write(std::span<const std::size_t> inputs, std::span<const Value> values) override;
   void read_inner(std::span<const VariableTable::Place> places, std::span<Value> values) override;
 
+  void share_events() override {
+    stepper_->share_events([this] { clocks_.read_initial(*instance_, now()); });
+  }
+  bool finds_events() const override { return stepper_->finds_events(); }
+  bool event_waits() const override { return stepper_->event_waits(); }
+  void enter() override { stepper_->enter_events(); }
+  void leave() override { stepper_->leave_events(); }
+  Update update() override { return stepper_->update_events(); }
+  void set_inputs(std::span<const double> inputs) override { stepper_->set_inputs(inputs); }
+  void read_outputs(std::span<double> outputs) override { stepper_->read_outputs(outputs); }
+  void activate(std::span<const std::size_t> clocks) override {
+    if (!stepper_->activate(clocks_.by_priority(clocks))) clocks_.activate(*instance_, clocks, now());
+  }
+  void read_active(std::span<const std::size_t> clocks, std::span<unsigned char> active) override {
+    stepper_->before_reading();
+    clocks_.read_active(*instance_, clocks, active, now());
+  }
+  Announced read_interval(std::size_t clock, ClockInterval& interval) override {
+    return clocks_.read_interval(*instance_, clock, interval, now());
+  }
+  ClockInterval shift(std::size_t clock) override { return clocks_.shift(clock); }
+  bool depends(Port output_kind, std::size_t output, Port input_kind, std::size_t input) const override;
+  std::optional<std::size_t> variable_of(Port kind, std::size_t index, bool is_output) const;
+
   std::unique_ptr<FmuStepper> make_stepper(const FmuChoice& choice);
   void note_start(const PortOrigin& origin, const Value& value);
   Time now() const { return log_.code().time().value_or(start_); }  ///< for messages
@@ -128,6 +158,7 @@ class FmuSubsystem final : public Subsystem,
   FmuLog log_;
   FmuReporter reporter_;
   std::unique_ptr<FmuInstance> instance_;
+  FmuClocks clocks_;
   std::unique_ptr<FmuStepper> stepper_;
   Time start_ = 0.0;
   bool used_before_ = false;  ///< its outputs, as they were before its initialization had ended
@@ -149,6 +180,7 @@ FmuSubsystem::FmuSubsystem(std::string name, std::shared_ptr<Fmu> fmu, const Fmu
       prove_(choice.prove),
       log_(fmu_->name(), {name_, choice.timeout, choice.log}),
       reporter_(log_, name_),
+      clocks_(fmu_->description(), ports_, reporter_),
       stepper_(make_stepper(choice)) {
   const auto make_room = [&](const std::vector<PortOrigin>& origins, const std::vector<Variable>& table) {
     for (std::size_t i = 0; i < origins.size(); ++i) {
@@ -163,6 +195,7 @@ FmuSubsystem::FmuSubsystem(std::string name, std::shared_ptr<Fmu> fmu, const Fmu
 
 std::unique_ptr<FmuStepper> FmuSubsystem::make_stepper(const FmuChoice& choice) {
   if (interface_ == FmuInterface::CoSimulation) return std::make_unique<CoSimulation>(*fmu_, ports_, reporter_);
+  if (interface_ == FmuInterface::ScheduledExecution) return std::make_unique<ScheduledPartitions>(ports_, reporter_);
   return std::make_unique<ModelExchange>(*fmu_, ports_, chosen_tolerance(*fmu_, choice), reporter_);
 }
 
@@ -225,6 +258,7 @@ Facets FmuSubsystem::facets() noexcept {
   facets.tuning = this;
   facets.discrete = this;
   facets.inner = this;
+  if (proven_->event_mode) facets.event_mode = this;
   return facets;
 }
 
@@ -283,6 +317,7 @@ void FmuSubsystem::change(base::FunctionRef<FmuResult()> set) {
 }
 
 void FmuSubsystem::read(std::span<const std::size_t> outputs, std::span<Value> values) {
+  stepper_->before_reading();
   std::optional<std::size_t> latest;  // the elements of an array follow each other
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const PortOrigin& origin = ports_.discrete_output_origins[outputs[i]];
@@ -326,6 +361,29 @@ void FmuSubsystem::write(std::span<const std::size_t> inputs, std::span<const Va
       result = graver(result, instance_->set_values(fmu_->description().variables[variable], discrete_[variable]));
     }
     return result;
+  });
+}
+
+std::optional<std::size_t> FmuSubsystem::variable_of(Port kind, std::size_t index, bool is_output) const {
+  switch (kind) {
+    case Port::Real: return (is_output ? ports_.output_origins : ports_.input_origins)[index].variable;
+    case Port::Discrete:
+      return (is_output ? ports_.discrete_output_origins : ports_.discrete_input_origins)[index].variable;
+    case Port::Clock: break;
+  }
+  if (ports_.table.clocks[index].is_output != is_output) return std::nullopt;
+  return ports_.clocks[index];
+}
+
+/// By the model structure; what is not listed there is not declared.
+bool FmuSubsystem::depends(Port output_kind, std::size_t output, Port input_kind, std::size_t input) const {
+  const auto from = variable_of(input_kind, input, false);
+  const auto to = variable_of(output_kind, output, true);
+  if (!from || !to) return false;
+  const auto& listed = fmu_->description().outputs;
+  return std::any_of(listed.begin(), listed.end(), [&](const FmuUnknown& unknown) {
+    const auto& on = unknown.dependencies;
+    return unknown.variable == *to && on && std::find(on->begin(), on->end(), *from) != on->end();
   });
 }
 
@@ -386,6 +444,7 @@ void FmuSubsystem::restore(StateId id) {
 
 bool FmuSubsystem::can_serialize() const {
   if (proven_->rollback_by_states) return true;
+  if (interface_ == FmuInterface::ScheduledExecution) return false;
   return interface_ == FmuInterface::CoSimulation ? fmu_->flags().serialization : fmu_->exchange_flags().serialization;
 }
 

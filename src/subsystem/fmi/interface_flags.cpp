@@ -30,6 +30,11 @@ std::optional<Duration> DescriptionXml::optional_step(pugi::xml_node node, const
   return step && *step > 0.0 ? step : std::nullopt;
 }
 
+ScheduledFlags read_scheduled_execution(const DescriptionXml& xml, pugi::xml_node node) {
+  return {model_identifier(xml, node), DescriptionXml::flag(node, "needsExecutionTool"),
+          DescriptionXml::flag(node, "canBeInstantiatedOnlyOncePerProcess")};
+}
+
 ModelExchangeFlags read_model_exchange(const DescriptionXml& xml, pugi::xml_node node, FmiVersion version) {
   const bool three = version == FmiVersion::Three;
   const auto flag = [&](const char* name) { return DescriptionXml::flag(node, name); };

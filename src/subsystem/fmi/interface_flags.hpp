@@ -45,6 +45,7 @@ class DescriptionXml {
 /// Of this element: the name of the library.
 std::string model_identifier(const DescriptionXml& xml, pugi::xml_node node);
 CoSimulationFlags read_co_simulation(const DescriptionXml& xml, pugi::xml_node node, FmiVersion version);
+ScheduledFlags read_scheduled_execution(const DescriptionXml& xml, pugi::xml_node node);
 ModelExchangeFlags read_model_exchange(const DescriptionXml& xml, pugi::xml_node node, FmiVersion version);
 
 }  // namespace entrain::subsystem

@@ -50,11 +50,10 @@ class DescriptionReader : private DescriptionXml {
     }
     resolve_derivatives();
     resolve_dimensions();
+    resolve_clocks();
     find_aliases();
     if (auto fault = fault_of_variables(result_.variables)) fail(std::move(*fault));
     read_structure(root.child("ModelStructure"));
-    // Without event mode an FMU keeps the times of its clocks itself; no clock would tick otherwise.
-    if (!result_.clocks_to_tick.empty() && result_.co_simulation) result_.co_simulation->event_mode = false;
     return std::move(result_);
   }
 
@@ -86,7 +85,8 @@ class DescriptionReader : private DescriptionXml {
       result_.model_exchange = read_model_exchange(*this, node, result_.version);
     if (const Node node = root.child("CoSimulation"))
       result_.co_simulation = read_co_simulation(*this, node, result_.version);
-    result_.scheduled_execution = !root.child("ScheduledExecution").empty();
+    if (const Node node = root.child("ScheduledExecution"); node && three())
+      result_.scheduled_execution = read_scheduled_execution(*this, node);
     for (const Node category : root.child("LogCategories").children("Category")) {
       result_.log_categories.emplace_back(category.attribute("name").value());
     }
@@ -149,9 +149,9 @@ class DescriptionReader : private DescriptionXml {
       if (!type.attribute("relativeQuantity")) variable.relative_quantity = declared->second.relative_quantity;
       if (variable.type == FmuType::Enumeration) variable.items = declared->second.items;
     }
-    const bool is_input_clock = variable.type == FmuType::Clock && variable.causality == FmuCausality::Input;
-    if (is_input_clock && std::string_view(node.attribute("intervalVariability").value()) != "triggered")
-      result_.clocks_to_tick.push_back(variable.name);
+    if (variable.type == FmuType::Clock) variable.clock = read_clock(node, element);
+    variable.mime_type = node.attribute("mimeType").value();
+    clocks_.emplace_back(node.attribute("clocks").value());
     read_dimensions(node, element);
     read_start(node, type, variable, element);
     derivatives_.push_back(optional_number<std::uint32_t>(type, "derivative", element));
@@ -246,6 +246,48 @@ class DescriptionReader : private DescriptionXml {
       fail({FactCode::DescriptionScalarStarts, {}, {{"element", element}, {"starts", values.size()}}});
     variable.start = std::move(values.front());
     values.clear();
+  }
+
+  FmuClock read_clock(Node node, const std::string& element) const {
+    constexpr std::array<std::pair<std::string_view, ClockKind>, 7> kKinds{{{"constant", ClockKind::Constant},
+                                                                            {"fixed", ClockKind::Fixed},
+                                                                            {"calculated", ClockKind::Calculated},
+                                                                            {"tunable", ClockKind::Tunable},
+                                                                            {"changing", ClockKind::Changing},
+                                                                            {"countdown", ClockKind::Countdown},
+                                                                            {"triggered", ClockKind::Triggered}}};
+    FmuClock clock;
+    const std::string word = required(node, "intervalVariability", element);
+    const auto kind = std::find_if(kKinds.begin(), kKinds.end(), [&](const auto& each) { return each.first == word; });
+    if (kind == kKinds.end())
+      fail({FactCode::DescriptionWord,
+            {},
+            {{"element", element}, {"value", word}, {"attribute", "intervalVariability"}}});
+    clock.kind = kind->second;
+    clock.fraction = flag(node, "supportsFraction");
+    clock.priority = optional_number<std::uint32_t>(node, "priority", element).value_or(0);
+    const auto resolution = optional_number<std::uint64_t>(node, "resolution", element);
+    const auto time = [&](const char* decimal, const char* counter) -> std::optional<ClockInterval> {
+      const auto ticks = optional_number<std::uint64_t>(node, counter, element);
+      if (ticks && resolution && *resolution > 0) return ClockInterval{*ticks, *resolution};
+      const auto seconds = optional_number<double>(node, decimal, element);
+      return seconds && *seconds >= 0.0 ? std::optional(as_interval(*seconds)) : std::nullopt;
+    };
+    clock.interval = time("intervalDecimal", "intervalCounter");
+    clock.shift = time("shiftDecimal", "shiftCounter").value_or(ClockInterval{});
+    return clock;
+  }
+
+  void resolve_clocks() {
+    for (std::size_t i = 0; i < clocks_.size(); ++i) {
+      FmuVariable& variable = result_.variables[i];
+      const std::string element = fmt::format("the clocks of '{}'", variable.name);
+      for (const auto word : words_in(clocks_[i])) {
+        const auto reference = base::xml_number<std::uint32_t>(word);
+        if (!reference) fail({FactCode::DescriptionDependencies, {}, {{"element", element}, {"value", clocks_[i]}}});
+        variable.clocks.push_back(variable_behind(*reference, element));
+      }
+    }
   }
 
   void resolve_dimensions() {
@@ -362,11 +404,13 @@ class DescriptionReader : private DescriptionXml {
   std::vector<std::optional<std::uint32_t>> derivatives_;  ///< as written, one per variable
   std::vector<std::vector<FmuDimension>> dimensions_;      ///< one per variable, with value references for variables
   std::map<ValueReference, std::size_t> by_reference_;     ///< of FMI 3
+  std::vector<std::string> clocks_;                        ///< as written, one per variable
 };
 
 }  // namespace
 
 std::string_view to_string(FmuInterface interface) {
+  if (interface == FmuInterface::ScheduledExecution) return "scheduled execution";
   return interface == FmuInterface::CoSimulation ? "co-simulation" : "model exchange";
 }
 

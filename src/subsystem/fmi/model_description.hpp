@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "entrain/subsystem.hpp"
 #include "entrain/system_description.hpp"
 #include "entrain/variable.hpp"
 
@@ -58,6 +59,15 @@ struct FmuDimension {
   std::size_t variable = 0;  ///< index, without a size
 };
 
+/// What the file says about a clock.
+struct FmuClock {
+  ClockKind kind = ClockKind::Triggered;
+  std::optional<ClockInterval> interval;  ///< where it is written, it is not asked for
+  ClockInterval shift;
+  bool fraction = false;       ///< it counts in fractions, else in decimals
+  std::uint32_t priority = 0;  ///< of its partition in scheduled execution; the lowest number runs first
+};
+
 struct FmuVariable {
   std::string name;
   std::vector<std::string> other_names;
@@ -75,6 +85,9 @@ struct FmuVariable {
   std::vector<FmuDimension> dimensions;           ///< none of a scalar
   std::shared_ptr<const EnumerationItems> items;  ///< of its declared type
   bool intermediate_update = false;               ///< FMI 3: may be set or read inside a step
+  std::optional<FmuClock> clock;                  ///< of a clock
+  std::vector<std::size_t> clocks;                ///< indices: it lives while one of them is active
+  std::string mime_type;                          ///< of bytes
   bool negated = false;                           ///< FMI 1: the negative of what its reference stands for
 };
 
@@ -113,6 +126,13 @@ struct ModelExchangeFlags {
   std::size_t event_indicators = 0;  ///< of FMI 1 and 2; an instance of FMI 3 returns it
 };
 
+/// What the file declares about scheduled execution.
+struct ScheduledFlags {
+  std::string model_identifier;
+  bool needs_execution_tool = false;
+  bool once_per_process = false;
+};
+
 struct DefaultExperiment {
   std::optional<Time> start;
   std::optional<Time> stop;
@@ -141,15 +161,21 @@ struct FmuDescription {
   std::vector<FmuVariable> variables;
   std::vector<FmuUnknown> outputs;            ///< may be empty or partial
   std::vector<FmuUnknown> state_derivatives;  ///< may be empty
-  std::vector<std::string> clocks_to_tick;    ///< input clocks whose times the importer would have to keep
-  bool scheduled_execution = false;
+  std::vector<Terminal> terminals;
+  std::string terminals_fault;  ///< why there are none, though there is a file
+  std::optional<ScheduledFlags> scheduled_execution;
 };
 
-/// "co-simulation" or "model exchange".
+/// "co-simulation", "model exchange" or "scheduled execution".
 std::string_view to_string(FmuInterface interface);
 
 /// Throws Error{InvalidSystem} that names the FMU (`fmu`) and the element.
 FmuDescription parse_model_description(std::string_view xml, const std::string& fmu);
 FmuDescription read_model_description(const std::filesystem::path& file, const std::string& fmu);
+/// terminalsAndIcons.xml, where there is one: nested terminals have names with dots. A broken one is noted.
+void read_terminals(const std::filesystem::path& file, FmuDescription& description);
+
+/// The shortest decimal fraction that is this number of seconds, if there is one of 15 digits; else the nearest.
+ClockInterval as_interval(double seconds);
 
 }  // namespace entrain::subsystem

@@ -69,7 +69,8 @@ void ModelExchange::start(FmuInstance& instance, const FmuAbilities& abilities, 
   stop_ = stop;
   directional_ = abilities.linearization == LinearizationSource::Directional;
   by_states_ = abilities.rollback_by_states;
-  begun_ = false;
+  begun_ = in_events_ = prepared_ = false;
+  here_.event_waits = false;
   may_go_back_ = false;
   terminate_ = false;
   here_.t = start;
@@ -79,9 +80,22 @@ void ModelExchange::start(FmuInstance& instance, const FmuAbilities& abilities, 
 void ModelExchange::begin() {
   if (std::exchange(begun_, true)) return;
   if (!here_.u.empty()) require(instance_->get_reals(ports_.real_inputs(), here_.u.data()));
+  if (shared_) {
+    if (at_end_of_initialization_) at_end_of_initialization_();
+    require(instance_->exit_initialization());
+    here_.next_event = kNever;
+    in_events_ = here_is_set_ = true;
+    return;
+  }
   const EventOutcome outcome = begin_stepping(*instance_, true, reporter_.log(), reporter_.context(here_.t));
   here_.next_event = outcome.next_event;
   terminate_ = outcome.terminate;
+  prepare_integration();
+}
+
+/// In continuous-time mode for the first time.
+void ModelExchange::prepare_integration() {
+  prepared_ = true;
   if (!here_.x.empty()) require(instance_->get_continuous_states(here_.x));
   here_is_set_ = true;
   indicators_ = description_.model_exchange->event_indicators;
@@ -155,7 +169,7 @@ StepReport ModelExchange::step(const Subsystem::Step& step, std::span<double> ou
   const bool jumped = put_inputs(step.inputs, 0.0) || std::exchange(here_.inputs_changed, false);
   if (jumped || base::reached(here_.t, here_.next_event)) handle_event_here();
   Duration s = 0.0;
-  for (int events = 0; !terminate_ && !base::reached(here_.t, end); ++events) {
+  for (int events = 0; !terminate_ && !here_.event_waits && !base::reached(here_.t, end); ++events) {
     require_few_events(events, reporter_.context(here_.t));
     s = advance(step, s, end);
   }
@@ -166,7 +180,8 @@ StepReport ModelExchange::step(const Subsystem::Step& step, std::span<double> ou
   if (!outputs.empty()) require(instance_->get_reals(ports_.real_outputs(), outputs.data()));
   return {.reached = here_.t,
           .outcome = whole ? StepOutcome::Completed : StepOutcome::EndedEarly,
-          .stop_requested = std::exchange(terminate_, false)};
+          .stop_requested = std::exchange(terminate_, false),
+          .event = here_.event_waits};
 }
 
 /// From the local time `s` to the end or to the next event, which is handled there. Returns the local time reached: a
@@ -175,7 +190,7 @@ Duration ModelExchange::advance(const Subsystem::Step& step, Duration s, Time en
   const bool announced = base::reached(end, here_.next_event);
   const Time stop = announced ? std::min(here_.next_event, end) : end;
   if (base::reached(here_.t, stop)) {  // announced again for now
-    handle_event_here();
+    meet_event();
     return s;
   }
   event_wanted_ = false;
@@ -185,8 +200,14 @@ Duration ModelExchange::advance(const Subsystem::Step& step, Duration s, Time en
   put_inputs(step.inputs, at.time);
   if (terminate_) return at.time;
   const bool found = at.cause == numerics::OdeReached::Cause::Indicator;
-  if (found || event_wanted_ || (announced && at_stop)) handle_event_here();
+  if (found || event_wanted_ || (announced && at_stop)) meet_event();
   return at.time;
+}
+
+/// Handles it here, unless the other subsystems take part.
+void ModelExchange::meet_event() {
+  if (!shared_) return handle_event_here();
+  here_.event_waits = true;
 }
 
 /// In the local time s of the step, so that small steps at large times lose no digits.
@@ -284,6 +305,10 @@ void ModelExchange::handle_event_here() {
 
 void ModelExchange::change(base::FunctionRef<FmuResult()> set) {
   if (!begun_) return require(set());
+  if (shared_) {
+    enter_events();
+    return require(set());
+  }
   handle_event_here(set);
 }
 
@@ -300,6 +325,43 @@ void ModelExchange::handle_event_here(base::FunctionRef<FmuResult()> in_event_mo
   if (by_states_ && may_go_back_ && (wanted || outcome.next_event < kNever)) throw_unexpected_event();
   require(instance_->enter_step_mode());
   if (!here_.x.empty()) require(instance_->get_continuous_states(here_.x));
+}
+
+bool ModelExchange::event_waits() const {
+  return in_events_ || here_.event_waits || base::reached(here_.t, here_.next_event);
+}
+
+void ModelExchange::enter_events() {
+  begin();
+  if (std::exchange(in_events_, true)) return;
+  set_here();
+  require(instance_->enter_event_mode());
+}
+
+EventMode::Update ModelExchange::update_events() {
+  const FmuEventUpdate update = instance_->update_discrete_states();
+  require(update.result);
+  here_.next_event = update.next_event;
+  return {update.again, update.terminate};
+}
+
+void ModelExchange::leave_events() {
+  const bool wanted = std::exchange(event_wanted_, false);
+  if (by_states_ && may_go_back_ && (wanted || here_.next_event < kNever)) throw_unexpected_event();
+  require(instance_->enter_step_mode());
+  in_events_ = here_.event_waits = false;
+  if (!prepared_) return prepare_integration();
+  if (!here_.x.empty()) require(instance_->get_continuous_states(here_.x));
+}
+
+void ModelExchange::set_inputs(std::span<const double> inputs) {
+  std::copy(inputs.begin(), inputs.end(), here_.u.begin());
+  std::fill(here_.du.begin(), here_.du.end(), 0.0);
+  require(instance_->set_reals(ports_.real_inputs(), here_.u.data()));
+}
+
+void ModelExchange::read_outputs(std::span<double> outputs) {
+  if (!outputs.empty()) require(instance_->get_reals(ports_.real_outputs(), outputs.data()));
 }
 
 /// It was taken to have none: what it remembers of this one was not saved.
@@ -332,7 +394,7 @@ void ModelExchange::evaluate(std::span<const double> inputs, std::span<double> o
 void ModelExchange::finish_initialization(std::span<double> outputs) {
   begin();
   set_here();
-  if (!outputs.empty()) require(instance_->get_reals(ports_.real_outputs(), outputs.data()));
+  read_outputs(outputs);
 }
 
 void ModelExchange::save(std::size_t slot) {

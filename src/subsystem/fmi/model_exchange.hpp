@@ -34,6 +34,14 @@ class ModelExchange final : public FmuStepper, public Equations {
   Equations* equations() noexcept override { return this; }
   Time next_event(Time t) override;
 
+  bool finds_events() const override { return indicators_ > 0 || wants_completed_steps(); }
+  bool event_waits() const override;
+  void enter_events() override;
+  EventMode::Update update_events() override;
+  void leave_events() override;
+  void set_inputs(std::span<const double> inputs) override;
+  void read_outputs(std::span<double> outputs) override;
+
   // At the point reached.
   void states(std::span<double> x) override;
   void state(std::span<double> x) override { states(x); }
@@ -60,12 +68,13 @@ class ModelExchange final : public FmuStepper, public Equations {
     Time t = 0.0;
     Time next_event = kNever;      ///< announced
     bool inputs_changed = false;   ///< without event mode, since the last step: the next one begins with it
+    bool event_waits = false;      ///< one was found, to be handled with the other subsystems
     Duration stiff_from = kNever;  ///< a step of this size took the explicit integrator too long
     std::vector<double> x, u, du;
 
     template <class Visitor>
     void fields(Visitor& visit) {
-      visit(t, next_event, inputs_changed, stiff_from, x, u, du);
+      visit(t, next_event, inputs_changed, event_waits, stiff_from, x, u, du);
     }
   };
 
@@ -80,6 +89,8 @@ class ModelExchange final : public FmuStepper, public Equations {
   numerics::OdeReached integrate(const Subsystem::Step& step, Duration s, Time stop);
   numerics::OdeReached solve(Duration s, Duration end, const numerics::OdeProblem& problem);
   bool report_completed_step();
+  void meet_event();
+  void prepare_integration();
   void handle_event_here();
   void handle_event_here(base::FunctionRef<FmuResult()> in_event_mode);
   [[noreturn]] void throw_unexpected_event() const;
@@ -95,6 +106,8 @@ class ModelExchange final : public FmuStepper, public Equations {
   FmuInstance* instance_ = nullptr;
   bool directional_ = false;
   bool begun_ = false;
+  bool in_events_ = false;  ///< in event mode, between two steps
+  bool prepared_ = false;   ///< the integration
   std::size_t indicators_ = 0;
   std::optional<numerics::OdeSolver> explicit_;  ///< none when there is nothing to integrate and nothing to watch
   std::optional<numerics::OdeSolver> stiff_;     ///< as well

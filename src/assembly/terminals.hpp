@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "entrain/error.hpp"
+#include "entrain/system_description.hpp"
+#include "entrain/variable.hpp"
+
+namespace entrain::assembly {
+
+/// The terminal of this name, without the subsystem; nullptr if there is none.
+const Terminal* find_terminal(const VariableTable& variables, const std::string& name);
+
+/// Why two terminals cannot be connected; empty when they can.
+std::string terminal_mismatch(const Terminal& one, const Terminal& other);
+
+/// A connection of two terminals as the connections of their members, by the rule of the terminals; nullopt when
+/// neither end is one. Either table may be null. What does not fit goes to `problems`.
+std::optional<std::vector<ConnectionDescription>> terminal_connections(const ConnectionDescription& written,
+                                                                       const VariableTable* from,
+                                                                       const VariableTable* to,
+                                                                       std::vector<Problem>& problems);
+
+}  // namespace entrain::assembly

@@ -1,0 +1,374 @@
+/* An FMI 3.0 co-simulation FMU with clocks. 'tick' has times of its own, of the kind that its description declares;
+   'in' is triggered; 'out' ticks with 'tick', or as the parameter 'mode' requests. It checks its own state machine: a
+   call where it is not allowed is an error. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clocked_fmu3.h"
+#include "subsystem/fmi/fmi3_api.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum Reference {
+  Interval = 1,
+  Mode,
+  Shift,
+  Tick = 10,
+  In,
+  Out,
+  Ticks = 20, /* Int32: ticks of 'tick' */
+  Heard,      /* Int32: ticks of 'in' */
+  U,          /* Float64, clocked by 'tick' */
+  Y,          /* Float64, clocked by 'tick': 2 u */
+  Value,      /* Int32, clocked by 'out': ticks */
+  Received,   /* Int32, clocked by 'in' */
+  Last,       /* Int32: received last */
+  TickTime,   /* Float64: of the latest tick */
+  Updates,    /* Int32 */
+  HeardTime,  /* Float64: when 'in' ticked last */
+  X,          /* Float64 input, continuous */
+  Z           /* Float64 output: x + 10 ticks */
+};
+enum Phase { Instantiated, Initializing, EventMode, StepMode };
+
+typedef struct {
+  fmi3InstanceEnvironment environment;
+  fmi3LogMessageCallback log;
+  double interval, shift, time, u, x, tick_time, heard_time;
+  int mode, phase, ticks, heard, received, last, updates, read, u_set, found;
+  bool tick, in, out, changed;
+  bool scheduled, partition_out; /* scheduled execution; 'out' has not been asked for yet */
+  double y;
+} Component;
+
+static fmi3Status fail(const Component* c, const char* why) {
+  c->log(c->environment, fmi3Error, "logStatusError", why);
+  return fmi3Error;
+}
+
+EXPORT fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3String resources,
+                                                fmi3Boolean visible, fmi3Boolean logging, fmi3Boolean events,
+                                                fmi3Boolean early, const fmi3ValueReference intermediate[],
+                                                size_t count, fmi3InstanceEnvironment environment,
+                                                fmi3LogMessageCallback log, fmi3IntermediateUpdateCallback update) {
+  (void)name, (void)token, (void)resources, (void)visible, (void)logging, (void)early, (void)intermediate;
+  (void)count, (void)update;
+  if (!events) return NULL; /* its clocks need an event mode */
+  Component* c = calloc(1, sizeof(Component));
+  c->environment = environment;
+  c->log = log;
+  c->interval = 0.1;
+  c->changed = true;
+  return c;
+}
+EXPORT fmi3Instance fmi3InstantiateScheduledExecution(fmi3String name, fmi3String token, fmi3String resources,
+                                                      fmi3Boolean visible, fmi3Boolean logging,
+                                                      fmi3InstanceEnvironment environment, fmi3LogMessageCallback log,
+                                                      fmi3ClockUpdateCallback clock_update,
+                                                      fmi3LockPreemptionCallback lock,
+                                                      fmi3UnlockPreemptionCallback unlock) {
+  (void)clock_update, (void)lock, (void)unlock;
+  Component* c = fmi3InstantiateCoSimulation(name, token, resources, visible, logging, true, true, NULL, 0, environment,
+                                             log, NULL);
+  c->scheduled = true;
+  return c;
+}
+/* u and 'received' are set before their partition runs. */
+EXPORT fmi3Status fmi3ActivateModelPartition(fmi3Instance instance, fmi3ValueReference clock, fmi3Float64 time) {
+  Component* c = instance;
+  if (!c->scheduled) return fail(c, "no partitions");
+  if (time < c->time) return fail(c, "back in time");
+  c->time = time;
+  if (clock == Tick) {
+    ++c->ticks;
+    c->tick_time = time;
+    c->out = c->partition_out = true;
+    c->y = 2.0 * c->u;
+  } else if (clock == In) {
+    ++c->heard;
+    c->last = c->received;
+    c->heard_time = time;
+    c->changed = true;
+  } else {
+    return fail(c, "no clock of a partition");
+  }
+  return fmi3OK;
+}
+EXPORT void fmi3FreeInstance(fmi3Instance instance) {
+  free(instance);
+}
+EXPORT fmi3Status fmi3EnterInitializationMode(fmi3Instance instance, fmi3Boolean has_tolerance, fmi3Float64 tolerance,
+                                              fmi3Float64 start, fmi3Boolean has_stop, fmi3Float64 stop) {
+  Component* c = instance;
+  (void)has_tolerance, (void)tolerance, (void)has_stop, (void)stop;
+  c->time = start;
+  c->phase = Initializing;
+  return fmi3OK;
+}
+EXPORT fmi3Status fmi3ExitInitializationMode(fmi3Instance instance) {
+  ((Component*)instance)->phase = EventMode;
+  return fmi3OK;
+}
+EXPORT fmi3Status fmi3Terminate(fmi3Instance instance) {
+  (void)instance;
+  return fmi3OK;
+}
+EXPORT fmi3Status fmi3Reset(fmi3Instance instance) {
+  Component* c = instance;
+  const Component fresh = {.environment = c->environment, .log = c->log, .interval = 0.1, .changed = true};
+  *c = fresh;
+  return fmi3OK;
+}
+EXPORT fmi3Status fmi3SetDebugLogging(fmi3Instance instance, fmi3Boolean on, size_t count, const fmi3String names[]) {
+  (void)instance, (void)on, (void)count, (void)names;
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3EnterEventMode(fmi3Instance instance) {
+  Component* c = instance;
+  if (c->phase != StepMode) return fail(c, "no event mode from here");
+  c->phase = EventMode;
+  c->read = 0;
+  return fmi3OK;
+}
+EXPORT fmi3Status fmi3EnterStepMode(fmi3Instance instance) {
+  Component* c = instance;
+  if (c->phase != EventMode) return fail(c, "no step mode from here");
+  if (c->tick || c->in) return fail(c, "left with an active clock");
+  c->phase = StepMode;
+  return fmi3OK;
+}
+EXPORT fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean* again, fmi3Boolean* terminate,
+                                           fmi3Boolean* nominals, fmi3Boolean* states, fmi3Boolean* known,
+                                           fmi3Float64* next) {
+  Component* c = instance;
+  if (c->phase != EventMode) return fail(c, "an update outside of event mode");
+  ++c->updates;
+  if (c->tick) {
+    c->tick_time = c->time;
+    if (c->mode == ZeroCountdown) c->interval = c->ticks < 3 ? 0.0 : 0.2;
+    if (c->mode == ZeroCountdown && c->ticks < 4) c->changed = true;
+  }
+  if (c->in) {
+    ++c->heard;
+    c->last = c->received;
+    c->heard_time = c->time;
+    c->changed = true; /* a countdown begins anew */
+  }
+  c->tick = c->in = c->out = false;
+  c->read = c->u_set = 0;
+  *again = c->mode == UpdatesForever && c->ticks > 2;
+  *terminate = *nominals = *states = false;
+  *known = c->mode == AnnouncesEvent && c->time < 0.33;
+  *next = 0.33;
+  if (c->mode == AnnouncesEvent && c->time >= 0.33 && !c->found) c->found = 1;
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3SetClock(fmi3Instance instance, const fmi3ValueReference references[], size_t count,
+                               const fmi3Clock values[]) {
+  Component* c = instance;
+  if (c->phase != EventMode) return fail(c, "a clock outside of event mode");
+  if (c->mode == SetAfterGet && c->read) return fail(c, "set after get");
+  for (size_t i = 0; i < count; ++i) {
+    if (references[i] == Tick) {
+      if (values[i] && !c->tick) ++c->ticks;
+      c->tick = values[i];
+      c->out = c->out || (c->tick && c->mode != FindsEvent);
+    } else if (references[i] == In) {
+      c->in = values[i];
+    } else {
+      return fail(c, "no input clock");
+    }
+  }
+  return fmi3OK;
+}
+EXPORT fmi3Status fmi3GetClock(fmi3Instance instance, const fmi3ValueReference references[], size_t count,
+                               fmi3Clock values[]) {
+  Component* c = instance;
+  if (c->phase != EventMode) return fail(c, "a clock outside of event mode");
+  if (c->scheduled) {
+    values[0] = c->partition_out;
+    c->partition_out = false;
+    return count == 1 && references[0] == Out ? fmi3OK : fail(c, "no output clock");
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (references[i] != Out) return fail(c, "no output clock");
+    values[i] = c->out || (c->mode == AnnouncesEvent && c->time >= 0.33 && !c->found);
+  }
+  return fmi3OK;
+}
+static bool interval_allowed(const Component* c) {
+  return c->phase == Initializing || c->phase == EventMode;
+}
+EXPORT fmi3Status fmi3GetIntervalDecimal(fmi3Instance instance, const fmi3ValueReference references[], size_t count,
+                                         fmi3Float64 intervals[], fmi3IntervalQualifier qualifiers[]) {
+  Component* c = instance;
+  if (!interval_allowed(c) || count != 1 || references[0] != Tick) return fail(c, "no interval here");
+  intervals[0] = c->interval;
+  qualifiers[0] = c->changed ? fmi3IntervalChanged : fmi3IntervalUnchanged;
+  c->changed = false;
+  return fmi3OK;
+}
+EXPORT fmi3Status fmi3GetIntervalFraction(fmi3Instance instance, const fmi3ValueReference references[], size_t count,
+                                          fmi3UInt64 counters[], fmi3UInt64 resolutions[],
+                                          fmi3IntervalQualifier qualifiers[]) {
+  Component* c = instance;
+  fmi3Float64 seconds = 0.0;
+  const fmi3Status status = fmi3GetIntervalDecimal(instance, references, count, &seconds, qualifiers);
+  counters[0] = (fmi3UInt64)llround(seconds * 300.0);
+  resolutions[0] = c->interval < 0.0 ? 0 : 300;
+  return status;
+}
+EXPORT fmi3Status fmi3GetShiftDecimal(fmi3Instance instance, const fmi3ValueReference references[], size_t count,
+                                      fmi3Float64 shifts[]) {
+  Component* c = instance;
+  if (c->phase != Initializing || count != 1 || references[0] != Tick) return fail(c, "no shift here");
+  shifts[0] = c->shift;
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3GetShiftFraction(fmi3Instance instance, const fmi3ValueReference references[], size_t count,
+                                       fmi3UInt64 counters[], fmi3UInt64 resolutions[]) {
+  fmi3Float64 seconds = 0.0;
+  const fmi3Status status = fmi3GetShiftDecimal(instance, references, count, &seconds);
+  counters[0] = (fmi3UInt64)llround(seconds * 300.0);
+  resolutions[0] = 300;
+  return status;
+}
+
+EXPORT fmi3Status fmi3SetFloat64(fmi3Instance instance, const fmi3ValueReference references[], size_t count,
+                                 const fmi3Float64 values[], size_t number) {
+  Component* c = instance;
+  (void)number;
+  for (size_t i = 0; i < count; ++i) {
+    switch (references[i]) {
+      case Interval:
+        c->interval = values[i];
+        c->changed = true;
+        break;
+      case Shift: c->shift = values[i]; break;
+      case X: c->x = values[i]; break;
+      case U:
+        if (c->phase == EventMode && !c->tick && !c->scheduled) return fail(c, "u without its clock");
+        if (c->phase == StepMode) return fail(c, "u outside of event mode");
+        c->u = values[i];
+        c->u_set = 1;
+        break;
+      default: return fail(c, "no such input");
+    }
+  }
+  return fmi3OK;
+}
+EXPORT fmi3Status fmi3GetFloat64(fmi3Instance instance, const fmi3ValueReference references[], size_t count,
+                                 fmi3Float64 values[], size_t number) {
+  Component* c = instance;
+  (void)number;
+  for (size_t i = 0; i < count; ++i) {
+    switch (references[i]) {
+      case Interval: values[i] = c->interval; break;
+      case Shift: values[i] = c->shift; break;
+      case TickTime: values[i] = c->tick_time; break;
+      case HeardTime: values[i] = c->heard_time; break;
+      case Z: values[i] = c->x + 10.0 * c->ticks; break;
+      case Y:
+        if (c->scheduled) {
+          values[i] = c->y;
+          break;
+        }
+        if (!c->tick) return fail(c, "y without its clock");
+        if (c->mode == NeedsInput && !c->u_set) return fail(c, "y was asked for before u was set");
+        values[i] = 2.0 * c->u;
+        break;
+      default: return fail(c, "no such output");
+    }
+  }
+  return fmi3OK;
+}
+EXPORT fmi3Status fmi3SetInt32(fmi3Instance instance, const fmi3ValueReference references[], size_t count,
+                               const fmi3Int32 values[], size_t number) {
+  Component* c = instance;
+  (void)number;
+  for (size_t i = 0; i < count; ++i) {
+    if (references[i] == Mode) {
+      c->mode = values[i];
+    } else if (references[i] == Received) {
+      if (c->phase == EventMode && !c->in && !c->scheduled) return fail(c, "a value without its clock");
+      if (c->phase == StepMode) return fail(c, "a value outside of event mode");
+      if (c->mode == SetAfterGet && c->read) return fail(c, "set after get");
+      c->received = values[i];
+    } else {
+      return fail(c, "no such input");
+    }
+  }
+  return fmi3OK;
+}
+EXPORT fmi3Status fmi3GetInt32(fmi3Instance instance, const fmi3ValueReference references[], size_t count,
+                               fmi3Int32 values[], size_t number) {
+  Component* c = instance;
+  (void)number;
+  for (size_t i = 0; i < count; ++i) {
+    switch (references[i]) {
+      case Mode: values[i] = c->mode; break;
+      case Ticks: values[i] = c->ticks; break;
+      case Heard: values[i] = c->heard; break;
+      case Last: values[i] = c->last; break;
+      case Updates: values[i] = c->updates; break;
+      case Value:
+        if (c->phase != EventMode) return fail(c, "a value outside of event mode");
+        c->read = 1;
+        values[i] = c->ticks;
+        break;
+      default: return fail(c, "no such output");
+    }
+  }
+  return fmi3OK;
+}
+
+EXPORT fmi3Status fmi3GetFMUState(fmi3Instance instance, fmi3FMUState* state) {
+  if (*state == NULL) *state = malloc(sizeof(Component));
+  memcpy(*state, instance, sizeof(Component));
+  return fmi3OK;
+}
+EXPORT fmi3Status fmi3SetFMUState(fmi3Instance instance, fmi3FMUState state) {
+  memcpy(instance, state, sizeof(Component));
+  return fmi3OK;
+}
+EXPORT fmi3Status fmi3FreeFMUState(fmi3Instance instance, fmi3FMUState* state) {
+  (void)instance;
+  free(*state);
+  *state = NULL;
+  return fmi3OK;
+}
+
+static double event_inside(const Component* c) {
+  return c->mode == FindsEvent ? 0.25 : c->mode == FindsEventLater ? 0.35 : INFINITY;
+}
+EXPORT fmi3Status fmi3DoStep(fmi3Instance instance, fmi3Float64 from, fmi3Float64 size, fmi3Boolean no_going_back,
+                             fmi3Boolean* event, fmi3Boolean* terminate, fmi3Boolean* early, fmi3Float64* last) {
+  Component* c = instance;
+  (void)no_going_back;
+  if (c->phase != StepMode) return fail(c, "a step outside of step mode");
+  if (!c->found && fabs(from - c->time) > 1e-12) return fail(c, "a step from another time");
+  *event = *terminate = *early = false;
+  double end = from + size;
+  const double inside = event_inside(c);
+  if (!c->found && inside <= end) {
+    c->found = 1;
+    *event = true;
+    *early = inside < end;
+    end = inside;
+    c->out = true;
+  } else if (c->mode == ReturnsEarly && size > 0.06) {
+    *early = true;
+    end = from + 0.5 * size;
+  } else if (c->mode == EventAtStepEnd && !c->found && end >= 0.5) {
+    c->found = 1;
+    *event = c->out = true;
+  } else if (c->mode == AnnouncesEvent && !c->found && end > 0.33 + 1e-12) {
+    return fail(c, "a step past an announced event");
+  }
+  c->time = *last = end;
+  return fmi3OK;
+}

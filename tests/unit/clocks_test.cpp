@@ -1,0 +1,401 @@
+// Clocks of FMI 3 co-simulation FMUs and the event phase that all subsystems share (docs/adr/0056). The FMU is
+// tests/support/clocked_fmu3.c, which answers an error to every call that the standard does not allow where it is.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "coupling/clock_schedule.hpp"
+#include "entrain/results.hpp"
+#include "entrain/run.hpp"
+#include "support/clocked_fmus.hpp"
+#include "support/facts.hpp"
+#include "support/recorded.hpp"
+#include "support/systems.hpp"
+
+namespace entrain {
+namespace clocks_test {
+
+using coupling::TickTime;
+using test::TemporaryFolder;
+
+SystemDescription system_of(const TemporaryFolder& folder, const std::string& subsystems,
+                            const std::string& connections = "", const std::string& run = "step = 0.25\n") {
+  return test::system_in(folder, "[run]\nstop = 1.0\nmethod = \"jacobi\"\nopen = [\"*.*\"]\n" + run + subsystems +
+                                     "[connections]\n" + connections);
+}
+std::string clocked(const std::string& name, const std::string& start = "", const std::string& fmu = "clocked.fmu") {
+  return "[subsystems." + name + "]\nfmu = \"" + fmu + "\"\nstart = { " + start + " }\n";
+}
+
+struct Ended {
+  std::unique_ptr<Simulation> simulation;
+  MemoryRecorder rows;
+
+  double last(const std::string& signal) const { return simulation->value(signal); }
+  const std::vector<double>& times() const { return rows.times; }
+};
+Ended ended_run(const SystemDescription& description) {
+  Ended ended{std::make_unique<Simulation>(description), {}};
+  ended.simulation->observe(ended.rows);
+  EXPECT_EQ(ended.simulation->run().termination, Termination::Completed) << ended.simulation->summary().message;
+  return ended;
+}
+
+TEST(TickTime, sums_of_fractions_are_exact) {
+  TickTime tenth;
+  for (int i = 0; i < 3; ++i) tenth = tenth + ClockInterval{1, 10};
+  EXPECT_EQ(tenth, (TickTime{0.0, 3, 10}));
+  EXPECT_EQ(tenth.time(), 0.3);  // 0.1 + 0.1 + 0.1 is not
+  EXPECT_EQ((tenth + ClockInterval{48, 100000}).time(), 0.30048);
+  EXPECT_EQ((TickTime{0.0, 1, 3} + ClockInterval{1, 6}), (TickTime{0.0, 1, 2}));
+}
+
+TEST(TickTime, that_differ_by_less_than_a_rounding_are_in_order) {
+  const std::uint64_t large = std::uint64_t{1} << 62U;
+  const TickTime a{0.0, large / 2, large};
+  const TickTime b{0.0, large / 2 + 1, large};
+  EXPECT_EQ(a.time(), b.time());
+  EXPECT_LT(a, b);
+  EXPECT_EQ(a, (TickTime{0.0, 1, 2}));
+  EXPECT_GT(a + (ClockInterval{1, 3}), (TickTime{0.0, 5, 7}));
+}
+
+TEST(TickTime, whose_common_denominator_is_too_large_goes_on_from_a_rounded_time) {
+  const std::uint64_t large = (std::uint64_t{1} << 62U) - 57;
+  const TickTime sum = TickTime{0.0, large / 4, large} + ClockInterval{1, 1000003};
+  EXPECT_NEAR(sum.time(), 0.25 + 1.0 / 1000003, 1e-15);
+}
+
+/// A clock of each kind, and how often it ticks in one second with an interval of 0.1 s: at the start too, unless the
+/// first interval counts from there.
+struct Kind {
+  const char* name;
+  const char* attributes;
+  int ticks;
+};
+class ClockOfEveryKind : public testing::TestWithParam<Kind> {};
+
+TEST_P(ClockOfEveryKind, ticks_at_its_times_and_the_run_meets_them) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "clocked.fmu", GetParam().attributes);
+  const auto ended = ended_run(system_of(folder, clocked("a")));
+  EXPECT_EQ(ended.last("a.ticks"), GetParam().ticks);
+  EXPECT_EQ(ended.last("a.tick_time"), GetParam().ticks > 1 ? 1.0 : 0.1);
+  EXPECT_EQ(std::count(ended.times().begin(), ended.times().end(), 0.1), 2);  // both limits
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Fmi3, ClockOfEveryKind,
+    testing::Values(Kind{"constant", "intervalVariability=\"constant\" intervalDecimal=\"0.1\"", 11},
+                    Kind{"constant_fraction",
+                         "intervalVariability=\"constant\" supportsFraction=\"true\" resolution=\"30\" "
+                         "intervalCounter=\"3\"",
+                         11},
+                    Kind{"fixed", "intervalVariability=\"fixed\"", 11},
+                    Kind{"fixed_by_fraction", "intervalVariability=\"fixed\" supportsFraction=\"true\"", 11},
+                    Kind{"fixed_in_the_file", "intervalVariability=\"fixed\" intervalDecimal=\"0.1\"", 11},
+                    Kind{"calculated", "intervalVariability=\"calculated\"", 11},
+                    Kind{"tunable", "intervalVariability=\"tunable\"", 11},
+                    Kind{"changing", "intervalVariability=\"changing\"", 10},
+                    Kind{"countdown", "intervalVariability=\"countdown\"", 1}),
+    [](const auto& of) { return of.param.name; });
+
+TEST(PeriodicClock, begins_with_its_shift) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "clocked.fmu",
+                      "intervalVariability=\"constant\" intervalDecimal=\"0.3\" shiftDecimal=\"0.05\"");
+  const auto ended = ended_run(system_of(folder, clocked("a")));
+  EXPECT_EQ(ended.last("a.ticks"), 4);  // 0.05, 0.35, 0.65, 0.95
+  EXPECT_EQ(ended.last("a.tick_time"), 0.95);
+}
+
+TEST(TunableClock, whose_interval_is_changed_goes_on_from_there) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "clocked.fmu", "intervalVariability=\"tunable\"");
+  const auto ended =
+      ended_run(system_of(folder, clocked("a"), "", "step = 0.25\n[schedule]\n\"a.interval\" = [[0.5, 0.2]]\n"));
+  EXPECT_EQ(ended.last("a.ticks"), 8);  // 0, 0.1, .. 0.5; 0.7, 0.9
+  EXPECT_EQ(ended.last("a.tick_time"), 0.9);
+}
+
+TEST(CountdownOfZero, ticks_in_the_same_instant) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "clocked.fmu", test::kCountdownTick);
+  const auto ended = ended_run(system_of(folder, clocked("a", "mode = 7")));
+  EXPECT_EQ(ended.last("a.ticks"), 4);  // 0.1 three times, 0.3
+  EXPECT_EQ(std::count(ended.times().begin(), ended.times().end(), 0.1), 2);
+  EXPECT_EQ(ended.last("a.tick_time"), 0.3);
+}
+
+TEST(OutputClock, activates_the_clocks_that_it_feeds_with_their_values_in_the_same_instant) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder);
+  test::write_clocked(folder, "countdown.fmu", test::kCountdownTick);
+  const auto ended = ended_run(system_of(folder, clocked("b", "interval = 5", "countdown.fmu") + clocked("a"),
+                                         "\"a.out\" = \"b.in\"\n\"a.value\" = \"b.received\"\n", "step = 0.3\n"));
+  EXPECT_EQ(ended.last("b.heard"), 11);
+  EXPECT_EQ(ended.last("b.last"), 11);
+  EXPECT_EQ(ended.last("b.heard_time"), 1.0);
+}
+
+TEST(TimedInputClock, can_feed_a_triggered_one) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder);
+  test::write_clocked(folder, "countdown.fmu", test::kCountdownTick);
+  const auto ended = ended_run(system_of(folder, clocked("b", "interval = 5", "countdown.fmu") + clocked("a"),
+                                         "\"a.tick\" = \"b.in\"\n", "step = 0.3\n"));
+  EXPECT_EQ(ended.last("b.heard"), 11);
+}
+
+/// The countdown of b is set by a: 0.05 s after each tick that it hears.
+TEST(CountdownClock, is_rescheduled_from_the_event_that_changed_it) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "clocked.fmu", "intervalVariability=\"constant\" intervalDecimal=\"0.2\"");
+  test::write_clocked(folder, "countdown.fmu", test::kCountdownTick);
+  const auto ended = ended_run(
+      system_of(folder, clocked("a") + clocked("b", "interval = 0.05", "countdown.fmu"), "\"a.out\" = \"b.in\"\n"));
+  EXPECT_EQ(ended.last("b.ticks"), 5);  // 0.05, 0.25, .. 0.85
+  EXPECT_EQ(ended.last("b.tick_time"), 0.85);
+}
+
+/// 1/10 s and 3/30 s are the same tick, and 0.1 s of decimals is 1/10.
+TEST(Coincidence, is_decided_by_fractions) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder);
+  test::write_clocked(folder, "fraction.fmu", "intervalVariability=\"fixed\" supportsFraction=\"true\"");
+  const auto ended = ended_run(system_of(folder, clocked("a") + clocked("b", "", "fraction.fmu")));
+  EXPECT_EQ(ended.last("b.ticks"), 11);
+  std::vector<double> times = ended.times();
+  times.erase(std::unique(times.begin(), times.end()), times.end());
+  EXPECT_EQ(times.size(), 13U);                                               // 0, 0.1, .. 1 and the grid: 0.25, 0.75
+  EXPECT_EQ(std::count(ended.times().begin(), ended.times().end(), 0.7), 2);  // one instant, not two
+}
+
+/// y = 2 u of a sampled x; the FMU refuses y before u is set, and u without its clock.
+TEST(ClockedInput, is_set_before_the_output_that_depends_on_it_is_read) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder);
+  const auto ended = ended_run(system_of(folder, clocked("b", "mode = 9") + clocked("a", "mode = 9, x = 3"),
+                                         "\"a.z\" = \"b.u\"\n\"b.y\" = \"a.u\"\n"));
+  EXPECT_EQ(ended.last("b.y"), 2.0 * (3.0 + 10.0 * 11.0));
+  EXPECT_EQ(ended.last("a.y"), 4.0 * (3.0 + 10.0 * 11.0));
+}
+
+TEST(InputThatIsSetAfterAnOutputWasRead, does_not_happen_along_a_chain) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder);
+  test::write_clocked(folder, "countdown.fmu", test::kCountdownTick);
+  const std::string strict = "mode = 8, interval = 5";
+  const auto ended = ended_run(system_of(
+      folder, clocked("c", strict, "countdown.fmu") + clocked("b", strict, "countdown.fmu") + clocked("a", "mode = 8"),
+      "\"a.out\" = [\"b.in\", \"c.in\"]\n\"a.value\" = [\"b.received\", \"c.received\"]\n"));
+  EXPECT_EQ(ended.last("c.last"), 11);
+}
+
+TEST(JumpOfAContinuousOutput, reaches_the_others_in_the_same_instant) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "clocked.fmu", "intervalVariability=\"constant\" intervalDecimal=\"0.3\"");
+  test::write_clocked(folder, "countdown.fmu", test::kCountdownTick);
+  const auto ended =
+      ended_run(system_of(folder, clocked("a") + clocked("b", "interval = 5", "countdown.fmu"), "\"a.z\" = \"b.x\"\n"));
+  const auto& times = ended.times();
+  const auto column = ended.rows.column("b.z");
+  const auto at = static_cast<std::size_t>(std::find(times.begin(), times.end(), 0.3) - times.begin());
+  ASSERT_LT(at + 1, times.size());
+  EXPECT_EQ(times[at + 1], 0.3);
+  EXPECT_EQ(column[at], 10.0);
+  EXPECT_EQ(column[at + 1], 20.0);
+}
+
+TEST(EventInsideAStep, ends_the_macro_step_of_all_there) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "countdown.fmu", test::kCountdownTick);
+  const auto ended = ended_run(system_of(
+      folder, clocked("b", "interval = 5", "countdown.fmu") + clocked("a", "mode = 2, interval = 5", "countdown.fmu"),
+      "\"a.out\" = \"b.in\"\n", "step = 0.2\n"));
+  EXPECT_EQ(ended.last("b.heard"), 1);
+  EXPECT_EQ(ended.last("b.heard_time"), 0.25);
+  EXPECT_FALSE(test::has_fact(ended.simulation->summary().warnings, FactCode::EventsHandledAlone));
+}
+
+TEST(EventsInsideAStep, that_others_hear_are_met_and_those_of_a_subsystem_that_is_past_are_named) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "countdown.fmu", test::kCountdownTick);
+  const std::string two = clocked("late", "mode = 3, interval = 5", "countdown.fmu") +
+                          clocked("early", "mode = 2, interval = 5", "countdown.fmu");
+  const auto ended = ended_run(system_of(folder, two, "\"early.out\" = \"late.in\"\n", "step = 0.5\n"));
+  EXPECT_EQ(ended.last("late.heard_time"), 0.25);
+  EXPECT_EQ(test::number_of(ended.simulation->summary().warnings, FactCode::EventsHandledAlone, "first", "late"), 0.35);
+}
+
+TEST(EventsInsideAStep, of_two_that_can_go_back_are_both_met) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "countdown.fmu", test::kCountdownTick, "canGetAndSetFMUState=\"true\"");
+  const std::string two = clocked("late", "mode = 3, interval = 5", "countdown.fmu") +
+                          clocked("early", "mode = 2, interval = 5", "countdown.fmu");
+  const auto ended =
+      ended_run(system_of(folder, two, "\"early.out\" = \"late.in\"\n\"late.out\" = \"early.in\"\n", "step = 0.5\n"));
+  EXPECT_EQ(ended.last("late.heard_time"), 0.25);
+  EXPECT_EQ(ended.last("early.heard_time"), 0.35);
+  EXPECT_FALSE(test::has_fact(ended.simulation->summary().warnings, FactCode::EventsHandledAlone));
+}
+
+TEST(EarlyReturnWithoutAnEvent, is_a_shorter_step) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "countdown.fmu", test::kCountdownTick);
+  const auto ended =
+      ended_run(system_of(folder, clocked("a", "mode = 4, interval = 5", "countdown.fmu"), "", "step = 0.1\n"));
+  EXPECT_EQ(ended.times().size(), 11U);  // no instant but the start
+  EXPECT_EQ(ended.last("a.updates"), 1);
+}
+
+TEST(AnnouncedEvent, is_met_by_all) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "countdown.fmu", test::kCountdownTick);
+  const auto ended = ended_run(system_of(
+      folder, clocked("b", "interval = 5", "countdown.fmu") + clocked("a", "mode = 5, interval = 5", "countdown.fmu"),
+      "\"a.out\" = \"b.in\"\n", "step = 0.2\n"));
+  EXPECT_EQ(ended.last("b.heard_time"), 0.33);
+  EXPECT_EQ(std::count(ended.times().begin(), ended.times().end(), 0.33), 2);
+}
+
+TEST(EventAtTheEndOfAStep, is_handled_there) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "countdown.fmu", test::kCountdownTick);
+  const auto ended = ended_run(system_of(
+      folder, clocked("b", "interval = 5", "countdown.fmu") + clocked("a", "mode = 6, interval = 5", "countdown.fmu"),
+      "\"a.out\" = \"b.in\"\n", "step = 0.3\n"));
+  EXPECT_DOUBLE_EQ(ended.last("b.heard_time"), 0.6);
+}
+
+TEST(EventsThatDoNotEnd, name_the_subsystem_that_asks_for_more) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder);
+  Simulation simulation(system_of(folder, clocked("calm") + clocked("restless", "mode = 1")));
+  simulation.run();
+  EXPECT_EQ(simulation.summary().termination, Termination::Failed);
+  const Fact failure = test::failure_of(simulation.summary());
+  EXPECT_EQ(failure.code, FactCode::EventsUnsettled);
+  EXPECT_EQ(failure.subjects, std::vector<std::string>{"restless"});
+}
+
+TEST(IntervalThatIsNoTime, is_named) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "clocked.fmu", "intervalVariability=\"fixed\"");
+  Simulation simulation(system_of(folder, clocked("a", "interval = 0")));
+  simulation.run();
+  EXPECT_EQ(test::failure_of(simulation.summary()).code, FactCode::ClockIntervalInvalid);
+}
+
+TEST(ClockConnection, that_makes_no_sense_is_refused) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder);
+  const auto refused = [&](const std::string& connection) {
+    return test::problem_facts(system_of(folder, clocked("a") + clocked("b"), connection));
+  };
+  EXPECT_TRUE(test::has_fact(refused("\"a.out\" = \"b.tick\"\n"), FactCode::ClockNotConnectable, "b.tick"));
+  EXPECT_TRUE(test::has_fact(refused("\"a.in\" = \"b.in\"\n"), FactCode::ClockNotConnectable, "a.in"));
+  EXPECT_TRUE(test::has_fact(refused("\"a.out\" = \"b.x\"\n"), FactCode::TypesDiffer, "b.x"));
+}
+
+TEST(MethodWithoutCommonTimes, is_refused_for_clocks) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder);
+  auto system = system_of(folder, clocked("a"));
+  system.method.value = "f3ornits";
+  EXPECT_TRUE(test::has_fact(test::problem_facts(system), FactCode::NeedsCommonInstants, "a"));
+}
+
+class ClocksWithMethod : public testing::TestWithParam<std::string> {};
+
+TEST_P(ClocksWithMethod, tick_at_their_times) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "clocked.fmu", test::kConstantTick, "canGetAndSetFMUState=\"true\"");
+  auto system = system_of(folder, clocked("a") + clocked("b"), "\"a.z\" = \"b.x\"\n\"a.out\" = \"b.in\"\n");
+  system.method.value = GetParam();
+  const auto ended = ended_run(system);
+  EXPECT_EQ(ended.last("a.ticks"), 11);
+  EXPECT_EQ(ended.last("b.heard"), 11);
+  EXPECT_EQ(ended.last("b.heard_time"), 1.0);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ClocksWithMethod, testing::Values("jacobi", "gauss-seidel", "nepce", "ifosmondi"),
+                         [](const auto& of) {
+                           std::string name = of.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+/// The times of the clocks are part of a checkpoint.
+TEST(ClockSchedule, goes_back_with_a_checkpoint) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "clocked.fmu", "intervalVariability=\"constant\" intervalDecimal=\"0.3\"",
+                      "canGetAndSetFMUState=\"true\"");
+  test::write_clocked(folder, "countdown.fmu", test::kCountdownTick, "canGetAndSetFMUState=\"true\"");
+  Simulation simulation(
+      system_of(folder, clocked("a") + clocked("b", "interval = 0.07", "countdown.fmu"), "\"a.out\" = \"b.in\"\n"));
+  MemoryRecorder rows;
+  simulation.observe(rows);
+  simulation.run_until(0.5);
+  const auto middle = simulation.checkpoint();
+  const std::size_t before = rows.times.size();
+  simulation.run();
+  const auto whole = rows.times;
+  const double ticks = simulation.value("b.ticks");
+  simulation.restore(*middle);
+  simulation.run();
+  const std::vector<double> first(whole.begin() + static_cast<std::ptrdiff_t>(before), whole.end());
+  const std::vector<double> second(rows.times.begin() + static_cast<std::ptrdiff_t>(whole.size()), rows.times.end());
+  EXPECT_EQ(first, second);
+  EXPECT_EQ(simulation.value("b.ticks"), ticks);
+}
+
+/// Partitions run at the ticks of their clocks, in simulated time, with the inputs that were set before.
+TEST(ScheduledExecution, runs_its_partitions_at_the_ticks_of_their_clocks) {
+  const TemporaryFolder folder;
+  test::write_scheduled(folder, "scheduled.fmu", test::kConstantTick);
+  test::write_clocked(folder, "countdown.fmu", test::kCountdownTick);
+  const auto ended =
+      ended_run(system_of(folder,
+                          clocked("a", "", "scheduled.fmu") + clocked("b", "interval = 5, x = 4", "countdown.fmu") +
+                              clocked("c", "", "scheduled.fmu"),
+                          "\"a.out\" = [\"b.in\", \"c.in\"]\n\"a.value\" = [\"b.received\", "
+                          "\"c.received\"]\n\"b.z\" = \"a.u\"\n"));
+  EXPECT_EQ(ended.last("a.ticks"), 11);
+  EXPECT_EQ(ended.last("a.y"), 8.0);
+  EXPECT_EQ(ended.last("b.last"), 11);
+  EXPECT_EQ(ended.last("c.heard_time"), 1.0);
+}
+
+TEST(ScheduledExecution, by_a_countdown_follows_the_partition_that_set_it) {
+  const TemporaryFolder folder;
+  test::write_scheduled(folder, "scheduled.fmu", test::kConstantTick);
+  test::write_scheduled(folder, "countdown.fmu", test::kCountdownTick);
+  const auto ended =
+      ended_run(system_of(folder, clocked("a", "", "scheduled.fmu") + clocked("b", "interval = 0.03", "countdown.fmu"),
+                          "\"a.out\" = \"b.in\"\n"));
+  EXPECT_EQ(ended.last("b.ticks"), 10);
+  EXPECT_EQ(ended.last("b.tick_time"), 0.93);
+}
+
+class TimesThatStandTwice : public testing::TestWithParam<std::string> {};
+
+TEST_P(TimesThatStandTwice, survive_the_results) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "clocked.fmu", "intervalVariability=\"constant\" intervalDecimal=\"0.3\"");
+  auto system = system_of(folder, clocked("a"));
+  system.record.format = {GetParam(), {}};
+  const auto result = entrain::run(system, {.folder = folder / "run", .estimate = false});
+  ASSERT_EQ(result.summary.termination, Termination::Completed) << result.summary.message;
+  const auto results = read_results(result.results);
+  const auto* z = results.find("a.z");
+  ASSERT_NE(z, nullptr);
+  EXPECT_EQ(results.times(*z), (std::vector<Time>{0.0, 0.25, 0.3, 0.3, 0.5, 0.6, 0.6, 0.75, 0.9, 0.9, 1.0}));
+  EXPECT_EQ(z->values, (std::vector<double>{10, 10, 10, 20, 20, 20, 30, 30, 30, 40, 40}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, TimesThatStandTwice, testing::Values("csv", "hdf5", "mat"),
+                         [](const auto& of) { return of.param; });
+
+}  // namespace clocks_test
+}  // namespace entrain
