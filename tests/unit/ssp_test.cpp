@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/archive.hpp"
+#include "description/ssp_document.hpp"
 #include "description/ssp_file.hpp"
 #include "description/system_file.hpp"
 #include "support/archives.hpp"
