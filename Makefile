@@ -11,7 +11,7 @@ TIERS = $(if $(filter fast,$(TIER)),$(FAST),$(TIER))
 TIERS_REGEX = $(subst $(eval ) ,|,$(strip $(TIERS)))
 CTEST = ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: help setup build demo test sanitize asan tsan check format tidy words layers links walk bench fuzz install clean
+.PHONY: help setup build demo test sanitize asan tsan check format tidy words layers links walk bench fuzz torture install clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -79,8 +79,12 @@ bench: ## measured against the printed budgets; fails when one is exceeded
 	@$(MAKE) --no-print-directory build TARGETS=benches
 	@tools/bench
 
-fuzz: ## long fuzzing of all readers of files (SECONDS_EACH=60; needs clang, installed on demand)
+fuzz: ## long fuzzing of all readers of files (SECONDS_EACH=600; needs clang, installed on demand)
 	@tools/fuzz
+
+torture: ## random kills, crashes, hangs, NaN, exits, corrupted heaps, by seed: each has a clear verdict (N=1000 SEED=1)
+	@$(MAKE) --no-print-directory build TARGETS=torture
+	@tools/torture $(BUILD) --trials $(or $(N),1000) --seed $(or $(SEED),1)
 
 install: build ## program, library, headers and examples (PREFIX=/usr/local)
 	@cmake --install $(BUILD) --prefix $(or $(PREFIX),/usr/local)

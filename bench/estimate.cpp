@@ -1,8 +1,12 @@
 // What the error estimate costs beside a run: the same run with and without it. Subsystem steps of about 20 us are what
 // the budget is for; lighter ones are printed beside it.
+#include <stdexcept>
+
 #include "budget.hpp"
 #include "description/system_file.hpp"
 #include "entrain/model.hpp"
+#include "entrain/system.hpp"
+#include "estimate/judged_run.hpp"
 #include "estimate/propagated_error.hpp"
 #include "models/chain_system.hpp"
 #include "session/session.hpp"
@@ -17,7 +21,7 @@ constexpr double kNoBudget = 1e9;
 /// Half of a ring of van der Pol oscillators, x'' = (1 - x^2) x' - x + u, by classical Runge-Kutta steps.
 class Oscillator final : public Model {
  public:
-  explicit Oscillator(int steps) : steps_(steps) {
+  explicit Oscillator(int steps, Duration longest = kNever) : steps_(steps), longest_(longest) {
     table_.inputs.push_back({"u", "", "", ValueType::Real, 0.0});
     table_.outputs.push_back({"y", "", "", ValueType::Real, {}});
     table_.states = {{"x", "", "", ValueType::Real, 1.0}, {"v", "", "", ValueType::Real, 0.0}};
@@ -38,6 +42,7 @@ class Oscillator final : public Model {
     result.B(1, 0) = result.C(0, 0) = 1.0;
   }
   void integrate(Time, Duration size, const InputBlock& inputs, std::span<double> x) override {
+    if (size > longest_) throw std::runtime_error("the step is too long");
     const double h = size / steps_;
     for (int i = 0; i < steps_; ++i) {
       double k1[2], k2[2], k3[2], k4[2], z[2];
@@ -59,6 +64,7 @@ class Oscillator final : public Model {
     dx[1] = (1.0 - x[0] * x[0]) * x[1] - x[0] + 0.3 * u;
   }
   int steps_;
+  Duration longest_;
   VariableTable table_;
 };
 
@@ -97,10 +103,36 @@ Cost cost_of(const SystemDescription& description, const Extensions& extensions)
   return cost;
 }
 
+/// A run as a user makes it, with its companions.
+Cost cost_with_companions(const SystemDescription& description, const Extensions& extensions) {
+  Cost cost;
+  for (int i = 0; i < bench::kRepetitions; ++i) {
+    session::Session session(description, {}, extensions);
+    cost.without = std::min(cost.without, bench::seconds_of([&] { session.run(); }));
+    cost.steps = static_cast<double>(session.summary().macro_steps) * static_cast<double>(session.system().size());
+    cost.with = std::min(cost.with, bench::seconds_of([&] { estimate::estimated_run(description, {}, extensions); }));
+  }
+  return cost;
+}
+
 void print(bench::Budgets& budgets, const std::string& what, const Cost& cost, double budget) {
   budgets.check(fmt::format("{:<24} {:5.2f} us, without {:5.2f} us", what, cost.with / cost.steps * 1e6,
                             cost.without / cost.steps * 1e6),
                 cost.with / cost.without, budget, "x");
+}
+
+void print_companions(bench::Budgets& budgets) {
+  const auto heavy = [](Duration longest) {
+    Extensions extensions;
+    extensions.models = [=](std::string_view) { return std::make_unique<Oscillator>(1000, longest); };
+    return extensions;
+  };
+  auto ring_of_two = ring(2, "jacobi");
+  apply_option(ring_of_two, "degree=1");
+  fmt::print("a run with companions, likewise\n");
+  print(budgets, "one, 2 h", cost_with_companions(ring_of_two, heavy(0.03)), 1.6);
+  print(budgets, "two, 2 h and 4 h", cost_with_companions(ring_of_two, heavy(kNever)), 1.9);
+  print(budgets, "half the step", cost_with_companions(ring(2, "f3ornits"), heavy(kNever)), 3.2);
 }
 
 }  // namespace
@@ -124,5 +156,6 @@ int main() {
     chain.stop = {400.0 / static_cast<double>(masses), {}};
     print(budgets, fmt::format("light, {} linear", masses), cost_of(chain, {}), kNoBudget);
   }
+  print_companions(budgets);
   return budgets.exit_code();
 }

@@ -147,8 +147,9 @@ std::string advice_text(const Advice& advice) {
 
 /// On a terminal, a line that is written over.
 void show_progress(const AdviceProgress& progress) {
-  fmt::print(stderr, "\r\x1b[Krun {}: {} at a step of {} s", progress.run, progress.method,
-             short_number(progress.step));
+  const auto run =
+      fmt::format("run {}: {} at a step of {} s", progress.run, progress.method, short_number(progress.step));
+  fmt::print(stderr, "\r\x1b[K{}", progress.run > 0 ? run : progress.part);
   std::fflush(stderr);
 }
 

@@ -46,7 +46,7 @@ std::string iteration_text(const LearnIteration& iteration) {
     norms += fmt::format("  {}: 2-norm {}, max {}", connection.name, short_number(connection.norm),
                          short_number(connection.max_error));
   }
-  return fmt::format("run {:3}  to t = {} s  error {}{}\n", iteration.number, short_number(iteration.horizon),
+  return fmt::format("run {:3}  to t = {} s  missed {}{}\n", iteration.number, short_number(iteration.horizon),
                      short_number(iteration.error), norms);
 }
 
@@ -77,9 +77,12 @@ std::string replay_command(const LearnArguments& arguments, const LearnResult& r
 }
 
 void print_result(const LearnArguments& arguments, const LearnResult& result, const std::string& file) {
-  print(fmt::format("{} after {} runs, as long as {:.1f} full ones; error {} of the signal's range in run {}\n",
-                    to_string(result.end), result.iterations.size(), result.full_runs,
-                    short_number(result.learned.error), result.best));
+  if (result.judged) print(fmt::format("learned run: {}\n", result.judged->verdict.headline()));
+  print(fmt::format(
+      "{} after {} runs, as long as {:.1f} full ones; minimised: what is missed at the learned inputs, {} of the "
+      "signal's range in run {}\n",
+      to_string(result.end), result.iterations.size(), result.full_runs, short_number(result.learned.error),
+      result.best));
   if (result.learned_nothing() && result.end != LearnEnd::Converged) return;
   print(fmt::format("learned: {}   ({})\n", file, replay_command(arguments, result, file)));
 }
@@ -112,10 +115,11 @@ int judge_end(const LearnResult& result, double tolerance) {
     return kFailed;
   }
   if (result.end != LearnEnd::Converged) {
-    print_error(fmt::format("the tolerance {} was not met: an error of {} of the signal's range is left in run {}{}",
-                            short_number(tolerance), short_number(result.learned.error), result.best,
-                            result.end == LearnEnd::Iterations ? "; allow more --iterations"
-                                                               : "; a --cutoff or --gain may hold it, or rounding"));
+    print_error(fmt::format(
+        "the tolerance {} was not met: {} of the signal's range is missed at the learned inputs in run {}{}",
+        short_number(tolerance), short_number(result.learned.error), result.best,
+        result.end == LearnEnd::Iterations ? "; allow more --iterations"
+                                           : "; a --cutoff or --gain may hold it, or rounding"));
   }
   return kDone;
 }
@@ -173,7 +177,9 @@ Command add_learn(CLI::App& program) {
   command->add_option("--iterations", options.iterations, "Runs at most; with a progressive horizon, for each horizon")
       ->type_name("N")
       ->check(CLI::Range(1, 100'000));
-  command->add_option("--tolerance", options.tolerance, "Largest error, relative to the range of the signal")
+  command
+      ->add_option("--tolerance", options.tolerance,
+                   "What may be missed at a learned input, relative to the range of its signal")
       ->type_name("E")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--gain", options.gain, "Share of the error that is learned from each run")

@@ -61,6 +61,7 @@ struct RunArguments : SystemArguments {
   std::vector<std::string> watched;
   bool verbose = false;
   bool isolate = false;
+  bool sandbox = false;
   CheckpointArguments checkpoint;
   RequiredGrade required = RequiredGrade::NotUnreliable;
   bool no_estimate = false;
@@ -145,6 +146,7 @@ RunProgress printed(const RunArguments& arguments, const Watch& watch, Progress&
 void print_attempt(const RunAttempt& attempt) {
   if (attempt.number == 1) return;
   std::string changed;
+  if (!attempt.method.empty()) changed += ", " + attempt.method;
   if (attempt.refinement.step) changed += fmt::format(", step {} s", short_number(*attempt.refinement.step));
   for (const auto& [name, value] : attempt.refinement.options) changed += fmt::format(", {} = {}", name, value);
   print_error(fmt::format("not trusted yet; run {}{}", attempt.number, changed));
@@ -174,6 +176,7 @@ int run(const RunArguments& arguments) {
   auto description =
       arguments.system.empty() ? arguments.changed(checkpointed_system(*resumed)) : arguments.described();
   if (arguments.isolate) description.isolate = {true, {"--isolate", 0, 0}};
+  if (arguments.sandbox) description.sandbox = {true, {"--sandbox", 0, 0}};
   RunDirectoryOptions options = run_options(arguments);
   std::optional<Learned> learned;
   if (arguments.learned) {
@@ -209,7 +212,9 @@ void add_grade_options(CLI::App& command, RunArguments& arguments) {
   add_require(command, arguments.required);
   auto* off = command.add_flag("--no-estimate", arguments.no_estimate,
                                "Do not estimate the error: nothing is run again, and the grade is unknown");
-  auto* meet = command.add_flag("--meet", arguments.meet, "Run again with smaller steps until the result is trusted")
+  auto* meet = command
+                   .add_flag("--meet", arguments.meet,
+                             "Run again with smaller steps or another method until the result is trusted")
                    ->excludes(off)
                    ->excludes("--resume")
                    ->excludes("--learned");
@@ -245,6 +250,7 @@ Command add_run(CLI::App& program) {
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
   command->add_flag("--isolate", arguments->isolate, "Run each subsystem in a process of its own (docs/workers.md)");
+  command->add_flag("--sandbox", arguments->sandbox, "Run each FMU in a sandbox: no network, files or new processes");
   command->add_option("--watch", arguments->watched, "Show the course of a signal; may be repeated")
       ->type_name("SUB.VAR")
       ->allow_extra_args(false);

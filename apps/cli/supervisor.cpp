@@ -16,6 +16,7 @@
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 #include "entrain/report.hpp"
+#include "entrain/watchdog.hpp"
 
 namespace entrain::cli {
 namespace {
@@ -77,6 +78,7 @@ int wait_for(pid_t child, const sigset_t& waited) {
   ::fcntl(from_child, F_SETFL, O_NONBLOCK);  // a process that an FMU started may hold the other end
   const std::string heard = everything_from(from_child);
   if (WIFEXITED(status) && heard.ends_with(kWholeEnd)) std::_Exit(WEXITSTATUS(status));
+  remove_abandoned_files();
   const Error error(
       ErrorCode::SubsystemFailed, {FactCode::RunProcessEnded, {}, {{"how", how_it_ended(status)}}},
       {.subsystem = {}, .variable = {}, .time = {}, .remedy = "With --isolate the FMU that did it is named"});

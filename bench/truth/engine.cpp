@@ -224,6 +224,8 @@ SubsystemDescription description_of(const Part& part) {
     description.model = part.model.empty() ? std::string(kPrefix) + part.name : part.model;
   }
   for (const auto& [name, value] : part.values) description.start[name] = {value, {}};
+  if (part.once) description.side_effects = {true, {}};
+  if (part.exchange) description.interface = {FmuInterface::ModelExchange, {}};
   if (part.bare) {
     description.rollback = {false, {}};
     description.states = {false, {}};

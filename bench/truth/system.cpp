@@ -40,6 +40,12 @@ System bare(System system) {
   return system;
 }
 
+System once(System system) {
+  system.parts.front().once = true;
+  system.name = "once_" + system.name;
+  return system;
+}
+
 System inside(System system, Inside how, double inner, const std::string& name) {
   for (auto& part : system.parts) {
     if (part.start.empty()) continue;
@@ -81,6 +87,12 @@ const std::vector<std::string> kQuick = {"random_1",
                                          "bare_strong_spring",
                                          "bare_duffing",
                                          "bare_thermostat",
+                                         "once_random_1",
+                                         "once_pair",
+                                         "once_loop_0.5",
+                                         "once_van_der_pol_1",
+                                         "once_duffing",
+                                         "once_exchange2_mechanical",
                                          "cvode_random_2",
                                          "euler_weak_spring",
                                          "clocked_pair",
@@ -106,6 +118,11 @@ std::vector<System> systems() {
         "van_der_pol_1", "duffing", "cubic_springs", "brusselator", "loop_-0.5", "step_unannounced", "thermostat",
         "bouncing_ball", "undamped_1e3", "lorenz", "units"}) {
     variants.push_back(bare(find(name)));
+  }
+  for (const char* name :
+       {"random_1", "random_2", "random_5", "several_rates_1", "light_pair", "pair", "strong_spring", "loop_0.5",
+        "van_der_pol_1", "duffing", "cubic_springs", "brusselator", "radiation", "step_announced", "thermostat"}) {
+    variants.push_back(once(find(name)));
   }
   for (const char* name :
        {"random_2", "light_pair", "van_der_pol_1", "brusselator", "stiff_reaction", "step_unannounced"}) {

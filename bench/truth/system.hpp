@@ -71,6 +71,8 @@ struct Part {
   Inside inside = Inside::Accurate;           ///< else it is a black box that only steps, under held inputs
   double inner = 0.0;                         ///< tolerance or step of what is inside
   bool bare = false;                          ///< every capability is taken away
+  bool once = false;                          ///< it has side effects: no run may be repeated, so no companion
+  bool exchange = false;                      ///< an FMU by its equations
 };
 
 struct Link {
@@ -106,6 +108,8 @@ void add_built_in(std::vector<System>& list);
 std::vector<Port> ports(const std::string& letter, std::size_t count);
 /// Every capability taken away.
 System bare(System system);
+/// Its runs cannot be repeated: errors are propagated beside them.
+System once(System system);
 /// Black boxes with an integrator inside.
 System inside(System system, Inside how, double inner, const std::string& name);
 

@@ -87,6 +87,13 @@ System as_fmus(System system, const std::string& version) {
   return system;
 }
 
+/// By their equations: the engine integrates them.
+System by_exchange(System system) {
+  for (auto& one : system.parts) one.exchange = true;
+  system.name.replace(0, std::string("fmu").size(), "exchange");
+  return once(system);
+}
+
 }  // namespace
 
 void add_built_in(std::vector<System>& list) {
@@ -94,6 +101,10 @@ void add_built_in(std::vector<System>& list) {
     list.push_back(system);
     list.push_back(as_fmus(system, "2"));
     list.push_back(as_fmus(system, "3"));
+  }
+  for (const auto& system : {lotka_volterra(), oscillator(), mechanical(), cubic()}) {
+    list.push_back(by_exchange(as_fmus(system, "2")));
+    list.push_back(by_exchange(as_fmus(system, "3")));
   }
   list.push_back(bare(as_fmus(mechanical(), "2")));
   list.push_back(bare(as_fmus(cubic(), "3")));

@@ -27,9 +27,10 @@ struct ParameterQuestion {
   std::optional<double> high;
 };
 
-/// A run that the adviser begins.
+/// What the adviser begins: a run to compare methods, or (`run` = 0) another part of its work.
 struct AdviceProgress {
-  std::string method;  ///< with its degree
+  std::string part;    ///< "a run to compare methods", "how stable every method is", ...
+  std::string method;  ///< of a run, with its degree
   Duration step = 0.0;
   std::size_t run = 0;  ///< the first is 1
 };
@@ -41,7 +42,7 @@ struct AdviceSettings {
   std::vector<ParameterQuestion> parameters = {};
   bool curves = false;  ///< and a heat map: for a page
   int threads = 1;      ///< of the search; the advice does not depend on them
-  /// Set it (from a signal handler, another thread) to end the search with what is known by then.
+  /// Set it (from a signal handler, another thread) to end the advice with what is known by then.
   const std::atomic<bool>* interrupt = nullptr;
   std::function<void(const AdviceProgress&)> progress = {};
 };

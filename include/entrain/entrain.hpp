@@ -9,6 +9,7 @@
 #include "entrain/convert.hpp"
 #include "entrain/export.hpp"
 #include "entrain/inspection.hpp"
+#include "entrain/judged_run.hpp"
 #include "entrain/learning.hpp"
 #include "entrain/new_system.hpp"
 #include "entrain/recording.hpp"
@@ -21,6 +22,7 @@
 #include "entrain/verdict.hpp"
 #include "entrain/verification.hpp"
 #include "entrain/watchdog.hpp"
+#include "entrain/worker.hpp"
 
 namespace entrain {
 

@@ -14,8 +14,8 @@
 #include "entrain/choices.hpp"
 #include "entrain/export.hpp"
 #include "entrain/fact.hpp"
+#include "entrain/judged_run.hpp"
 #include "entrain/options.hpp"
-#include "entrain/simulation.hpp"
 
 namespace entrain {
 
@@ -29,7 +29,7 @@ struct Learned {
   std::map<std::string, OptionValue> options;  ///< of the method
   std::vector<std::string> inputs;             ///< "subsystem.input"
   std::vector<double> corrections;             ///< macro step by macro step, one per input, in its unit
-  double error = 0.0;                          ///< as LearnIteration::error, of the run with these corrections
+  double error = 0.0;  ///< as LearnIteration::error, of the run with these corrections: what was minimised
   /// What was run, line by line: subsystems with their start values, connections, schedule. A run of something else is
   /// refused; empty = not compared.
   std::vector<std::string> description;
@@ -70,8 +70,8 @@ struct LearnedConnection {
 struct LearnIteration {
   int number = 0;      ///< from 0, the run without correction
   Time horizon = 0.0;  ///< how far this run went
-  /// max over the connections and macro steps of |what the input should have been - what it was| / range of the signal;
-  /// infinite when the run failed
+  /// What is minimised: max over the connections and macro steps of |what the input should have been - what it was| /
+  /// range of the signal; infinite when the run failed. It says nothing of the errors that held inputs leave.
   double error = 0.0;
   std::vector<LearnedConnection> connections;
   std::string failure;  ///< why the run ended early; empty if it did not
@@ -120,7 +120,10 @@ struct LearnResult {
   LearnPlan plan;
   std::vector<LearnedCourse> before;  ///< of the first run, a course per learned connection
   std::vector<LearnedCourse> after;   ///< of the best run
-  std::vector<Fact> notes;            ///< those of the plan first
+  /// The errors of the run with the corrections, propagated beside it or unknown: a correction belongs to one step, so
+  /// that no run with another one can be compared. Nullopt: interrupted before.
+  std::optional<JudgedRun> judged = {};
+  std::vector<Fact> notes;  ///< those of the plan first
 
   /// No run with a correction was better than the one without.
   bool learned_nothing() const {

@@ -88,6 +88,7 @@ ENTRAIN_API RunResult run(const SystemDescription& description, const RunDirecto
 struct RunAttempt {
   int number = 1;
   RunRefinement refinement = {};  ///< what is changed of the system; nothing at first
+  std::string method = {};        ///< in place of the one before, with its degree; empty = the same
 };
 
 struct MeetOptions {
@@ -95,7 +96,8 @@ struct MeetOptions {
   std::function<void(const RunAttempt&)> attempt = {};  ///< called before each run; may be empty
 };
 
-/// Runs again with smaller steps, in the same folder, until the grade is trusted. The last run otherwise, with the
+/// Runs again with smaller steps, or with the method that the adviser offers where that takes fewer calls, in the same
+/// folder, until the grade is trusted. The last run otherwise, with the
 /// reason why there is no further one last in its verdict. Throws as `run`.
 ENTRAIN_API RunResult run_until_trusted(SystemDescription description, RunDirectoryOptions options,
                                         const MeetOptions& meet = {}, const Extensions& extensions = {});

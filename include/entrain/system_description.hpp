@@ -103,6 +103,8 @@ struct SubsystemDescription {
   std::optional<Written<double>> timeout;
   std::optional<Written<Isolation>> isolate;
   std::optional<Written<std::int64_t>> restart;
+  std::optional<Written<bool>> sandbox;
+  std::optional<Written<double>> memory_limit;  ///< MiB
   SourcePosition where;
   SourcePosition model_where;
   SourcePosition fmu_where;
@@ -177,6 +179,7 @@ struct SystemDescription {
   std::map<std::string, Written<double>> tolerances;      ///< of single outputs, "subsystem.variable"
   std::optional<std::vector<Written<std::string>>> open;  ///< inputs of FMUs that are meant so; patterns with *
   std::optional<Written<bool>> isolate;  ///< all subsystems, each in a process of its own unless it says otherwise
+  std::optional<Written<bool>> sandbox;  ///< likewise, each in a sandbox
   /// Options per method: [method.NAME].
   std::map<std::string, std::map<std::string, Written<OptionValue>>> method_options;
   std::vector<SubsystemDescription> subsystems;  ///< in the order of the file

@@ -42,4 +42,8 @@ class ENTRAIN_API Watchdog {
 /// For an operator new of the program: so many bytes could not be had. The error of the run names them.
 ENTRAIN_API void note_refused_memory(std::size_t bytes) noexcept;
 
+/// For the parent of a process that ended in the middle of a run: removes its temporary folders, which the next run
+/// would do otherwise.
+ENTRAIN_API void remove_abandoned_files() noexcept;
+
 }  // namespace entrain

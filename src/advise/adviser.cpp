@@ -28,13 +28,9 @@ bool usable(const Candidate& candidate) {
   return candidate.obstacles.empty();
 }
 
-/// The advice is the work that is asked for: it may take as many calls as a run.
 SearchBudget budget_of(const AdviceSettings& settings) {
-  SearchBudget budget;
-  budget.share = 1.0;
-  budget.least_calls = 20000.0;
+  SearchBudget budget = generous_budget(settings.interrupt);
   budget.looks_at_all = true;
-  budget.interrupt = settings.interrupt;
   budget.progress = settings.progress;
   return budget;
 }
@@ -42,7 +38,7 @@ SearchBudget budget_of(const AdviceSettings& settings) {
 }  // namespace
 
 Adviser::Adviser(const SystemDescription& description, const AdviceSettings& settings, const Extensions& extensions)
-    : settings_(settings), extensions_(extensions), methods_(extensions) {
+    : settings_(settings), interruption_(settings.interrupt), extensions_(extensions), methods_(extensions) {
   auto written = description;
   written.method = {std::string(method::kAuto), {}};
   std::vector<Problem> problems;
@@ -96,6 +92,23 @@ void Adviser::describe() {
   advice_.candidates = look_.candidates;
 }
 
+void Adviser::do_part(const char* part, void (Adviser::*work)()) {
+  if (settings_.progress) settings_.progress({part, {}, 0.0, 0});
+  try {
+    interruption_.check();
+    (this->*work)();
+  } catch (const PartInterrupted&) {
+    remark({FactCode::NotLookedAt, {part}, {{"why", "interrupted"}}});
+  }
+}
+
+/// As much of the run as a number of calls allows: operating points and ranges are those of its beginning then.
+PilotSettings Adviser::pilot_settings(const Candidate& candidate, Duration step) const {
+  constexpr double kMostCalls = 200000.0;
+  const double calls = traits(candidate).calls_per_step * static_cast<double>(look_.subsystems) * whole_run() / step;
+  return {.share = std::min(1.0, kMostCalls / calls), .interruption = interruption_};
+}
+
 /// With the most accurate method that can: its motion is what the errors are measured on.
 void Adviser::run_pilot_method() {
   auto described = look_.description;
@@ -108,8 +121,14 @@ void Adviser::run_pilot_method() {
     const session::Prepared pilot =
         session::prepare(with_config(methods_, described, *candidate), 1, extensions_, problems);
     if (!pilot.system) continue;
+    const auto settings = pilot_settings(*candidate, advice_.step);
+    if (settings.share < 1.0) {
+      remark({FactCode::NotLookedAt,
+              {fmt::format("operating points after {:.2g} s", advice_.start + settings.share * whole_run())},
+              {{"why", "they would take many calls"}}});
+    }
     try {
-      pilot_ = run_pilot(*pilot.system, *pilot.method, pilot.settings, {});
+      pilot_ = run_pilot(*pilot.system, *pilot.method, pilot.settings, settings);
       if (pilot_.failed || misses_the_motion(*candidate, pilot_, advice_.step)) run_pilot_in_smaller_steps(*candidate);
     } catch (const Error& error) {
       pilot_.obstacles.push_back({FactCode::RunObstacle, {}, {{"why", error.what()}}});
@@ -147,7 +166,8 @@ void Adviser::run_pilot_in_smaller_steps(const Candidate& candidate) {
     std::vector<Problem> problems;
     const session::Prepared prepared = session::prepare(description, 1, extensions_, problems);
     if (!prepared.system) return;
-    Pilot finer = run_pilot(*prepared.system, *prepared.method, prepared.settings, {});
+    Pilot finer = run_pilot(*prepared.system, *prepared.method, prepared.settings,
+                            pilot_settings(candidate, description.step->value));
     if (finer.failed) continue;
     finer.remarks.insert(finer.remarks.begin(), pilot_.remarks.begin(), pilot_.remarks.end());
     pilot_ = std::move(finer);
@@ -169,13 +189,22 @@ void Adviser::forecast() {
     if (error.code() == ErrorCode::LoopNotSolved) return;  // a loop without solution: nothing follows from it
   }
   advice_.operating_points = pilot_.path->points.size();
+  // Rows of a step matrix: the eigenvalues of a larger one take more than a second.
+  constexpr std::size_t kLargestJudged = 2500;
+  Fact left{FactCode::NotLookedAt, {}, {{"why", "stability, of a network this large"}}};
   for (auto& candidate : advice_.candidates) {
+    if (!usable(candidate)) continue;
+    if (analysis::vector_size(pilot_.path->points.front().network, candidate.degree.value_or(0)) > kLargestJudged) {
+      left.subjects.push_back(candidate.title());
+      continue;
+    }
     try {
-      if (usable(candidate)) forecast(candidate);
+      forecast(candidate);
     } catch (const Error& error) {  // imposed steps that hardly ever meet, an eigenvalue that is not found
       remark({FactCode::ForecastFailed, {}, {{"candidate", candidate.title()}, {"why", error.what()}}});
     }
   }
+  if (!left.subjects.empty()) remark(std::move(left));
 }
 
 void Adviser::forecast(Candidate& candidate) {
@@ -269,16 +298,16 @@ void Adviser::take(Recommendation found) {
 
 Advice Adviser::advise() {
   describe();
-  run_pilot_method();
-  forecast();
-  if (settings_.search) search();
+  do_part("the motion of the system", &Adviser::run_pilot_method);
+  do_part("the stability of every method", &Adviser::forecast);
+  if (settings_.search) do_part("sequences, gains and steps", &Adviser::search);
   look_.candidates = advice_.candidates;
   take(recommend(look_, methods_, extensions_, budget_of(settings_), false));
   report_growth();
   report_missing_step();
   report_what_is_missing();
   if (settings_.verify && advice_.choice) verify_choice();
-  add_measures();
+  do_part("robustness and parameters", &Adviser::add_measures);
   return std::move(advice_);
 }
 
@@ -382,7 +411,7 @@ std::vector<std::size_t> Adviser::judged_order() const {
 }
 
 void Adviser::study_parameters(const std::vector<std::size_t>& order) {
-  const ParameterStudy study(look_.description, extensions_, prepared_, settings_.parameters);
+  const ParameterStudy study(look_.description, extensions_, prepared_, settings_);
   if (order.empty()) return;
   const auto& of = advice_.candidates[order.front()];
   advice_.parameters = study.limits(of, look_.sequence, advice_.step);

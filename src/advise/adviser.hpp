@@ -29,7 +29,10 @@ class Adviser {
   void remark_once(Fact failure);
   void remark_failure(FactCode code, const Error& error);
   void describe();
+  /// A part of the work, with progress; what is interrupted is left out, with a remark.
+  void do_part(const char* part, void (Adviser::*work)());
   void run_pilot_method();
+  PilotSettings pilot_settings(const Candidate& candidate, Duration step) const;
   bool misses_the_motion(const Candidate& candidate, const Pilot& pilot, Duration step) const;
   void run_pilot_in_smaller_steps(const Candidate& candidate);
   void forecast();
@@ -45,12 +48,13 @@ class Adviser {
   /// Of those with a step matrix: the choice first, then by their errors.
   std::vector<std::size_t> judged_order() const;
 
-  LinearizedRun linearized_run() const { return {methods_, *pilot_.path, look_.sequence, advice_.step}; }
+  LinearizedRun linearized_run() const { return {methods_, *pilot_.path, look_.sequence, advice_.step, interruption_}; }
   ConfigForecast forecast_of(const MethodConfig& config) const { return {methods_, config, look_.sequence}; }
   const MethodTraits& traits(const MethodConfig& of) const { return methods_.traits(of.method); }
   Duration whole_run() const { return advice_.stop - advice_.start; }
 
   AdviceSettings settings_;
+  Interruption interruption_;
   const Extensions& extensions_;
   method::MethodRegistry methods_;
   session::Prepared prepared_;  // with a method that asks for nothing: to look at

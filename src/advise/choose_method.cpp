@@ -65,6 +65,8 @@ MethodChoice choose_method(const SystemDescription& written, const Extensions& e
   for (auto& note : patent_notes(methods, candidate.method)) choice.notes.push_back(std::move(note));
   choice.reasons = std::move(found.reasons);
   choice.calls = found.calls;
+  choice.run_calls = found.choice->calls;
+  choice.meets = found.choice->meets();
   return choice;
 }
 

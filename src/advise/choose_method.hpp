@@ -15,6 +15,8 @@ struct MethodChoice {
   std::vector<Fact> notes;        ///< which, and why; what was not looked at; a patent; empty: nothing was to be chosen
   std::vector<Fact> reasons;      ///< of the choice, one by one
   double calls = 0.0;             ///< of subsystems, that the choice took
+  double run_calls = 0.0;         ///< and that the run as chosen makes; 0 = not known
+  bool meets = false;             ///< the tolerance, as far as is known
 };
 
 /// The description as it is where it names a method; else (`auto`) with a method and, unless one is given, a step that

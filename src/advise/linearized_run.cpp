@@ -24,7 +24,8 @@ std::vector<Duration> steps_around(Duration step, Duration longest, int count) {
   return steps;
 }
 
-void worsen(const LinearNetwork& network, const CouplingChoice& choice, Robustness& result) {
+void worsen(const LinearNetwork& network, const CouplingChoice& choice, const Interruption& interruption,
+            Robustness& result) {
   // The structured radius solves with a matrix of this size 360 times and more.
   constexpr std::size_t kLargestMargin = 120;
   const auto steps = analysis::subsystem_steps(network, choice.step, choice.degree);
@@ -38,6 +39,7 @@ void worsen(const LinearNetwork& network, const CouplingChoice& choice, Robustne
   const bool first = result.margins.empty();
   for (std::size_t s = 0; s < network.subsystems.size(); ++s) {
     if (network.subsystems[s].matrices.A.rows == 0) continue;  // it has no states that could step otherwise
+    interruption.check();
     const auto& name = network.subsystems[s].name;
     const double margin = analysis::structured_radius(program, s);
     if (first) {
@@ -106,7 +108,8 @@ analysis::SearchRange steps_to_judge(const MethodConfig& config, const Linearize
 Robustness robustness_of(const MethodConfig& config, const LinearizedRun& linearized) {
   Robustness result;
   for (const auto& point : linearized.path.points) {
-    worsen(point.network, linearized.of(config).stages(point.network, linearized.step), result);
+    worsen(point.network, linearized.of(config).stages(point.network, linearized.step), linearized.interruption,
+           result);
   }
   return result;
 }
@@ -142,7 +145,7 @@ QualityCurve curve_of(const MethodConfig& config, const LinearizedRun& linearize
   for (const auto& point : linearized.path.points) networks.push_back(point.network);
   std::vector<CouplingChoice> choices;
   for (const Duration step : curve.steps) choices.push_back(linearized.of(config).stages(networks.front(), step));
-  for (const auto& quality : analysis::evaluate_all(networks, choices, 1)) {
+  for (const auto& quality : analysis::evaluate_all(networks, choices, 1, linearized.interruption.flag())) {
     curve.radius.push_back(quality.radius);
     curve.consistency.push_back(quality.consistency);
   }

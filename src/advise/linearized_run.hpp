@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "advise/candidates.hpp"
+#include "advise/interruption.hpp"
 #include "analysis/forecast.hpp"
 #include "entrain/advice.hpp"
 
@@ -14,8 +15,13 @@ struct LinearizedRun {
   const analysis::RunPath& path;
   const std::vector<std::size_t>& found;  ///< the calling sequence where a config names none
   Duration step = 0.0;                    ///< macro step asked for
+  Interruption interruption{nullptr};
 
-  ConfigForecast of(const MethodConfig& config) const { return {methods, config, found}; }
+  /// Throws PartInterrupted.
+  ConfigForecast of(const MethodConfig& config) const {
+    interruption.check();
+    return {methods, config, found};
+  }
 };
 
 /// The measures of an explicit config at that step, the worst over the operating points. What is too large to be

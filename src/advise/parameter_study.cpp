@@ -26,10 +26,10 @@ constexpr int kMostValues = 1000;
 }  // namespace
 
 ParameterStudy::ParameterStudy(const SystemDescription& description, const Extensions& extensions,
-                               const session::Prepared& prepared, const std::vector<ParameterQuestion>& questions)
-    : description_(description), extensions_(extensions), methods_(extensions) {
+                               const session::Prepared& prepared, const AdviceSettings& settings)
+    : description_(description), extensions_(extensions), methods_(extensions), interruption_(settings.interrupt) {
   std::vector<Problem> problems;
-  for (const auto& question : questions) add(question, prepared, problems);
+  for (const auto& question : settings.parameters) add(question, prepared, problems);
   if (!problems.empty()) throw Error(std::move(problems));
 }
 
@@ -73,6 +73,7 @@ std::vector<double> ParameterStudy::values() const {
 }
 
 std::optional<analysis::RunPath> ParameterStudy::path_with(const std::vector<double>& values) const {
+  interruption_.check();
   auto description = to_look_at(description_);
   description.method.value = methods_.undemanding().name;
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "advise/interruption.hpp"
 #include "analysis/forecast.hpp"
 #include "analysis/stable_ranges.hpp"
 #include "entrain/advice.hpp"
@@ -15,9 +16,9 @@ namespace entrain::advising {
 class ParameterStudy {
  public:
   /// `prepared` is the system as it is. Throws Error naming every parameter that is not there or is no real number, and
-  /// every range that holds no value.
+  /// every range that holds no value. What follows throws PartInterrupted.
   ParameterStudy(const SystemDescription& description, const Extensions& extensions, const session::Prepared& prepared,
-                 const std::vector<ParameterQuestion>& questions);
+                 const AdviceSettings& settings);
 
   /// Each by itself.
   std::vector<ParameterLimits> limits(const MethodConfig& config, const std::vector<std::size_t>& found,
@@ -47,6 +48,7 @@ class ParameterStudy {
   const SystemDescription& description_;
   Extensions extensions_;
   method::MethodRegistry methods_;
+  Interruption interruption_;
   std::vector<Parameter> parameters_;
 };
 

@@ -245,6 +245,7 @@ Pilot run_pilot(CoupledSystem& system, Method& method, const RunSettings& run, c
   int extents = 1;
   try {
     for (Time t = run.start; t < end && t < run.stop;) {
+      settings.interruption.check();
       t = method.advance(system).reached;
       pilot.take_outputs();
       if (!pilot.finite()) {
@@ -259,6 +260,8 @@ Pilot run_pilot(CoupledSystem& system, Method& method, const RunSettings& run, c
       linear = pilot.take_point(t);
       ++points;
     }
+  } catch (const PartInterrupted&) {
+    throw;
   } catch (const std::exception& error) {
     pilot.fail({FactCode::PilotFailed, {method.name()}, {{"why", error.what()}}});
   }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "advise/interruption.hpp"
 #include "analysis/forecast.hpp"
 #include "entrain/coupled_system.hpp"
 #include "entrain/method.hpp"
@@ -25,9 +26,11 @@ struct Pilot {
 struct PilotSettings {
   double share = 1.0;  ///< of the run
   int points = 16;     ///< at most; alike ones are left out, a linear system has one
+  Interruption interruption{nullptr};
 };
 
-/// Initialises the system and lets the method take it through the first part of its run. Both are used up by it.
+/// Initialises the system and lets the method take it through the first part of its run. Both are used up by it. Throws
+/// PartInterrupted.
 Pilot run_pilot(CoupledSystem& system, Method& method, const RunSettings& run, const PilotSettings& settings);
 
 }  // namespace entrain::advising

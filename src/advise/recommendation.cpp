@@ -105,7 +105,9 @@ double Search::calls_per_step(const Candidate& candidate) const {
 /// Of what the run as it is chosen so far allows the search. Until one method runs at any step, each has a budget of
 /// its own.
 double Search::calls_left(const Candidate& candidate, Duration step) const {
-  const auto allowed = [&](double run) { return std::max(budget_.least_calls, budget_.share * run); };
+  const auto allowed = [&](double run) {
+    return std::clamp(budget_.share * run, budget_.least_calls, budget_.most_calls);
+  };
   const auto best = best_offer(result_.offers);
   if (best && result_.offers[*best].meets()) {
     return allowed(result_.offers[*best].calls) - trials_.calls() - look_.pilot_calls;
@@ -263,7 +265,9 @@ bool Search::is_settled(const Offer& of) const {
 /// For the reader of an advice: it changes no choice.
 void Search::look_briefly(const Candidate& candidate, Duration step) {
   constexpr double kBriefly = 48.0;  // macro steps
-  result_.trials.push_back(trials_.run(candidate, step, length_of(step, kBriefly)));
+  const double affordable = calls_left(candidate, step) / (cost_of_estimate(candidate) * calls_per_step(candidate));
+  const double steps = std::clamp(std::floor(affordable), kTrialSteps, kBriefly);
+  result_.trials.push_back(trials_.run(candidate, step, length_of(step, steps)));
   stopped_ = trials_.stopped();
 }
 
@@ -286,7 +290,9 @@ void Search::look_at_all() {
       }
       continue;
     }
-    if (!settled) left.values = {{"why", stopped_ ? "the search has ended" : "the budget of the search is spent"}};
+    if (!settled || budget_.looks_at_all) {
+      left.values = {{"why", stopped_ ? "the search has ended" : "the budget of the search is spent"}};
+    }
     left.subjects.push_back(candidate.title());
   }
   if (stopped_) result_.remarks.push_back(*stopped_);
@@ -392,7 +398,7 @@ Recommendation Search::run() {
     result_.remarks.push_back(
         {FactCode::SearchCost,
          {},
-         {{"calls", result_.calls}, {"trials", trials_.count()}, {"run_calls", result_.choice->calls}}});
+         {{"calls", std::round(result_.calls)}, {"trials", trials_.count()}, {"run_calls", result_.choice->calls}}});
   }
   return std::move(result_);
 }

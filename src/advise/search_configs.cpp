@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include "advise/method_kinds.hpp"
 #include "analysis/measures.hpp"
@@ -97,6 +98,7 @@ class ConfigSearch {
     evolution_.largest_gain = kLargestGain;
     evolution_.gained = gained_;
     evolution_.threads = settings.threads;
+    evolution_.interrupt = settings.interrupt;
     evolution_.population = kPopulation;
     while (highest_degree_ > 0 && size() > analysis::kLargestDense) --highest_degree_;
     evolution_.highest_degree = highest_degree_;
@@ -163,6 +165,9 @@ class ConfigSearch {
     });
     return front;
   }
+  std::vector<Quality> evaluated(std::span<const CouplingChoice> choices) const {
+    return analysis::evaluate_all(networks_, choices, settings_.threads, settings_.interrupt);
+  }
   /// A coarser grid where the whole is too much: fewer steps, then fewer gains.
   void coarsen(std::size_t sequences) {
     constexpr int kFewest = 5;
@@ -201,7 +206,7 @@ class ConfigSearch {
     judged_ = choices.size();
     how_ = Fact{FactCode::SearchedByGrid, {}, {{"steps", grid_steps_}, {"judged", judged_}}};
     if (!gained_.empty()) how_->values.emplace_back("gains", grid_gains_);
-    return sorted(analysis::front_of(choices, analysis::evaluate_all(networks_, choices, settings_.threads)));
+    return sorted(analysis::front_of(choices, evaluated(choices)));
   }
   /// Half of what is affordable for the plain methods, the rest for generations.
   void shorten() {
@@ -232,7 +237,7 @@ class ConfigSearch {
     if (evolution_.generations == 0) {
       judged_ = seeds.size();
       how_ = Fact{FactCode::SearchedPlainly, {}, {{"steps", grid_steps_}, {"judged", judged_}}};
-      return sorted(analysis::front_of(seeds, analysis::evaluate_all(networks_, seeds, settings_.threads)));
+      return sorted(analysis::front_of(seeds, evaluated(seeds)));
     }
     judged_ = seeds.size() + std::size_t{kPopulation} * (evolution_.generations + 1);
     how_ = Fact{FactCode::SearchedByEvolution,

@@ -6,9 +6,7 @@
 #include "advise/candidates.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
-#include "entrain/system.hpp"
-#include "estimate/run_estimator.hpp"
-#include "session/session.hpp"
+#include "estimate/judged_run.hpp"
 
 namespace entrain::advising {
 namespace {
@@ -72,7 +70,7 @@ Trial TrialRuns::run(const MethodConfig& config, Duration step, Duration length)
   trial.length = std::min(length, all);
   trial.whole = length >= all;
   ++count_;
-  if (budget_.progress) budget_.progress({config.title(), step, count_});
+  if (budget_.progress) budget_.progress({"a run to compare methods", config.title(), step, count_});
   auto description = with_config(method::MethodRegistry(extensions_), description_, config);
   description.step = {step, {}};
   description.stop->value = description.start.value + trial.length;
@@ -80,22 +78,14 @@ Trial TrialRuns::run(const MethodConfig& config, Duration step, Duration length)
   RunOptions options;
   options.interrupt = budget_.interrupt;
   try {
-    estimate::RunEstimator estimator(resolved(description, extensions_), options, extensions_,
-                                     {.enabled = true, .progress = {}, .refines = false});
-    RunSummary summary;
-    {  // gone before its companions are made: an FMU may be the only one of its kind
-      session::Session session(std::move(description), options, extensions_);
-      estimator.watch(session);
-      session.observe(estimator.observer());
-      summary = session.run();
-    }
+    auto [system, summary, estimate, verdict] =
+        estimate::estimated_run(description, {options, {}, {}}, extensions_, false);
     calls_ += calls_of(summary);
     trial.calls_per_step = calls_of(summary) / std::max(1.0, std::round(trial.length / step));
     if (summary.termination != Termination::Completed) {
       trial.failure = failure_of(trial, summary.message);
       return trial;
     }
-    auto estimate = estimator.estimate(summary);
     for (auto& output : estimate.outputs) {
       if (const auto known = ranges_.find(output.name); known != ranges_.end()) relate(output, known->second);
     }

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,14 +17,28 @@ namespace entrain::advising {
 
 /// What a search may spend: calls of subsystems, so that it finds the same on every machine.
 struct SearchBudget {
-  double share = 0.05;         ///< of the calls of the run that is being chosen
-  double least_calls = 200.0;  ///< however short that run is
+  double share = 0.05;                                          ///< of the calls of the run that is being chosen
+  double least_calls = 200.0;                                   ///< however short that run is
+  double most_calls = std::numeric_limits<double>::infinity();  ///< however long it is
   /// Wall clock. It stops the search, with a reason; it never decides between two methods.
   std::chrono::duration<double> longest = std::chrono::seconds(60);
   bool looks_at_all = false;  ///< also at what cannot change the choice, in brief runs at the step that is chosen
   const std::atomic<bool>* interrupt = nullptr;
   std::function<void(const AdviceProgress&)> progress = {};
 };
+
+/// Where the search is the work that is asked for: enough for the run itself, with its companions, in half of it.
+inline SearchBudget generous_budget(const std::atomic<bool>* interrupt) {
+  constexpr double kRuns = 4.0;
+  constexpr double kLeastCalls = 20000.0;
+  constexpr double kMostCalls = 250000.0;  // a second or two with the lightest subsystems
+  SearchBudget budget;
+  budget.share = kRuns;
+  budget.least_calls = kLeastCalls;
+  budget.most_calls = kMostCalls;
+  budget.interrupt = interrupt;
+  return budget;
+}
 
 /// A run over the first part of a system's time, or all of it, and what its error is (room `estimate`).
 struct Trial {

@@ -67,7 +67,7 @@ class ChoiceRater {
 
   const Decoder& decoder() const { return decoder_; }
   std::vector<Quality> qualities(std::span<const CouplingChoice> choices) const {
-    return evaluate_all(networks_, choices, settings_.threads);
+    return evaluate_all(networks_, choices, settings_.threads, settings_.interrupt);
   }
   /// The objectives of each choice, one after the other; what cannot be judged is worse than anything.
   pagmo::vector_double objectives(const std::vector<CouplingChoice>& choices) const {

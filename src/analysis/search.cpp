@@ -41,7 +41,8 @@ bool dominates(const std::vector<double>& a, const std::vector<double>& b) {
 
 }  // namespace
 
-std::vector<Quality> evaluate_all(OperatingNetworks networks, std::span<const CouplingChoice> choices, int threads) {
+std::vector<Quality> evaluate_all(OperatingNetworks networks, std::span<const CouplingChoice> choices, int threads,
+                                  const std::atomic<bool>* interrupt) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   std::vector<Quality> result(choices.size());
   std::vector<ExactCoupling> exact;
@@ -53,6 +54,10 @@ std::vector<Quality> evaluate_all(OperatingNetworks networks, std::span<const Co
     for (std::size_t n = 0; n < networks.size(); ++n) {
       const auto steps = subsystem_steps(networks[n], first.step, first.degree);
       for (std::size_t i = groups[g].first; i < groups[g].end; ++i) {
+        if (interrupt != nullptr && interrupt->load()) {
+          result[i] = {kUnknown, kUnknown};
+          continue;
+        }
         try {
           const StepProgram program(networks[n], steps, choices[i]);
           result[i].radius = std::max(result[i].radius, step_radius(program));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <span>
 #include <vector>
 
@@ -12,8 +13,10 @@ namespace entrain::analysis {
 using OperatingNetworks = std::span<const LinearNetwork>;
 
 /// The measures of every choice, in their order, with as many threads as are given. Neighbours of the same step and
-/// degree share the exponentials of their subsystems. NaN where there is no step matrix, or its radius is not found.
-std::vector<Quality> evaluate_all(OperatingNetworks networks, std::span<const CouplingChoice> choices, int threads);
+/// degree share the exponentials of their subsystems. NaN where there is no step matrix, or its radius is not found,
+/// and for all that are left once `interrupt` is set.
+std::vector<Quality> evaluate_all(OperatingNetworks networks, std::span<const CouplingChoice> choices, int threads,
+                                  const std::atomic<bool>* interrupt = nullptr);
 
 /// Numbers of those that no other dominates: none is at least as good in every objective and better in one. Smaller is
 /// better. NaN is never on the front.
@@ -33,7 +36,8 @@ struct EvolutionSettings {
   unsigned population = 60;         ///< a multiple of 4
   unsigned generations = 60;
   unsigned seed = 1;
-  int threads = 1;  ///< the front does not depend on them
+  int threads = 1;                               ///< the front does not depend on them
+  const std::atomic<bool>* interrupt = nullptr;  ///< ends it with what is judged by then
 };
 
 /// The front of sequence, degree, gains and step under three objectives (radius, consistency, a long step), by NSGA-II

@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "advise/choose_method.hpp"
 #include "base/replace_file.hpp"
+#include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 #include "entrain/report.hpp"
 #include "entrain/run.hpp"
@@ -41,23 +43,86 @@ void apply(const RunRefinement& refinement, const std::string& method, SystemDes
   }
 }
 
+/// Another method with its step that keeps the tolerance, as far as is known; nullopt where there is none.
+std::optional<advising::MethodChoice> offered(SystemDescription description, const RunOptions& options,
+                                              const Extensions& extensions) {
+  description.method = {std::string(method::kAuto), {}};
+  description.step.reset();
+  try {
+    auto choice = advising::choose_method(description, extensions, advising::generous_budget(options.interrupt));
+    return choice.meets ? std::optional(std::move(choice)) : std::nullopt;
+  } catch (const Error&) {  // no method serves the system
+    return std::nullopt;
+  }
+}
+
+/// What the run after this one is.
+struct NextRun {
+  SystemDescription description;
+  RunAttempt attempt;
+  double steps = 0.0;  ///< of subsystems, those of its estimate included
+};
+
+/// The same method with smaller steps.
+std::optional<NextRun> refined(const SystemDescription& written, const RunResult& result) {
+  const auto refinement = next_refinement(result);
+  if (!refinement) return std::nullopt;
+  NextRun next{written, {0, *refinement, {}}, steps_of(result) * growth(result.summary, *refinement)};
+  next.description.method = result.system.method;  // as chosen: no second search
+  next.description.method_options = result.system.method_options;
+  next.description.step = result.system.step;
+  apply(*refinement, result.summary.method, next.description);
+  return next;
+}
+
+/// What is offered has been run, or needs a longer step than that.
+bool is_that_run(const advising::MethodChoice& offer, const RunResult& run) {
+  const auto& method = offer.description.method.value;
+  if (method != run.summary.method || offer.description.step->value < run.summary.step) return false;
+  const auto options = offer.description.method_options.find(method);
+  if (options == offer.description.method_options.end()) return true;
+  return std::all_of(options->second.begin(), options->second.end(), [&](const auto& option) {
+    const auto in_force = run.summary.parameters.find(option.first);
+    return in_force != run.summary.parameters.end() && in_force->second == option.second.value;
+  });
+}
+
+/// The cheaper of the two.
+std::optional<NextRun> next_run(const SystemDescription& written, const RunResult& result,
+                                const std::optional<advising::MethodChoice>& offer) {
+  constexpr double kWithCompanions = 1.75;
+  auto next = refined(written, result);
+  if (!offer) return next;
+  NextRun other{offer->description,
+                {0, {.step = offer->description.step->value}, offer->description.method.value},
+                kWithCompanions * offer->run_calls};
+  other.description.method.where = {"--meet", 0, 0};
+  if (is_that_run(*offer, result) || (next && next->steps <= other.steps)) return next;
+  return other;
+}
+
 }  // namespace
 
 RunResult run_until_trusted(SystemDescription description, RunDirectoryOptions options, const MeetOptions& meet,
                             const Extensions& extensions) {
   RunAttempt attempt;
+  const SystemDescription written = description;
+  std::optional<advising::MethodChoice> offer;
   double spent = 0.0;
   double first = 0.0;
   for (;;) {
     if (meet.attempt) meet.attempt(attempt);
     auto result = run(description, options, extensions);
     const double steps = steps_of(result);
-    if (attempt.number == 1) first = steps;
     spent += steps;
     const bool completed = result.summary.termination == Termination::Completed;
     if (!completed || result.abandoned || result.verdict.grade == Grade::Trusted) return result;
-    const auto next = next_refinement(result);
-    const double needed = next ? spent + steps * growth(result.summary, *next) : spent;
+    if (attempt.number == 1) {
+      first = steps;
+      offer = offered(written, options.run, extensions);
+    }
+    auto next = next_run(written, result, offer);
+    const double needed = next ? spent + next->steps : spent;
     if (!next || !(needed <= meet.budget * first)) {
       Fact why{next ? FactCode::MeetBudget : FactCode::MeetNoStep};
       if (next) why.values = {{"needed", needed / first}, {"budget", meet.budget}};
@@ -66,13 +131,12 @@ RunResult run_until_trusted(SystemDescription description, RunDirectoryOptions o
                          summary_json(result.summary, result.recorded, &result.verdict, &result.estimate));
       return result;
     }
-    description.method = result.system.method;  // as chosen: no second search
-    description.method_options = result.system.method_options;
-    description.step = result.system.step;
-    apply(*next, result.summary.method, description);
+    if (!next->attempt.method.empty()) offer.reset();  // it is taken
+    description = std::move(next->description);
     options.folder = result.folder;
     options.overwrite = true;  // what this run left there
-    attempt = {attempt.number + 1, *next};
+    next->attempt.number = attempt.number + 1;
+    attempt = next->attempt;
   }
 }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
+#include <utility>
 
 #include "base/units.hpp"
 #include "base/values.hpp"
@@ -42,7 +44,8 @@ bool units_fit(const Variable& output, const Variable& input) {
 }
 
 constexpr std::string_view kSameUnit = "same unit";
-constexpr std::string_view kTypeFits = "the type fits";  // a guess: never sure
+constexpr std::string_view kTypeFits = "the type fits";  // a guess, unless it is the only wiring
+constexpr std::string_view kOnlyWiring = "the only wiring that fits";
 
 struct OfferedOutput {
   std::string name;  ///< "subsystem.variable"
@@ -94,6 +97,21 @@ class Proposer {
   std::vector<OfferedOutput> outputs_;
 };
 
+/// A system whose types, units and directions leave a single wiring, in which every output and every input takes part:
+/// a controller and its plant. A single connection is a guess all the same.
+void take_only_wiring(std::vector<Proposal>& proposals, const std::vector<Part>& parts) {
+  std::size_t outputs = 0;
+  for (const auto& part : parts) outputs += part.variables.outputs.size() + part.variables.discrete_outputs.size();
+  std::set<std::string_view> used;
+  for (const auto& proposal : proposals) {
+    if (proposal.outputs.size() != 1 || !used.insert(proposal.outputs.front()).second) return;
+  }
+  if (proposals.size() < 2 || used.size() != outputs) return;
+  for (auto& proposal : proposals) {
+    if (!std::exchange(proposal.sure, true)) proposal.reason = kOnlyWiring;
+  }
+}
+
 }  // namespace
 
 std::vector<Proposal> propose_connections(const std::vector<Part>& parts) {
@@ -109,6 +127,7 @@ std::vector<Proposal> propose_connections(const std::vector<Part>& parts) {
       each->sure = each->sure || (each->outputs.size() == 1 && rivals == 1 && each->reason == kSameUnit);
     }
   }
+  take_only_wiring(proposals, parts);
   return proposals;
 }
 

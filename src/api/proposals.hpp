@@ -24,7 +24,8 @@ struct Proposal {
 /// For each input the outputs of the other subsystems that could feed it, best kind of match only: the same name; a
 /// name that differs in spelling ("SpeedIn" and "speed_out"); else the same unit; else the type alone. Types and units
 /// must fit in any case, by a conversion too; a unit that is not given fits any. Without a name that matches, two
-/// inputs of one subsystem cannot both be sure of the same output, and the type alone is not enough.
+/// inputs of one subsystem cannot both be sure of the same output, and the type alone is enough only where it leaves a
+/// single wiring of the whole system, in which every output and every input takes part.
 std::vector<Proposal> propose_connections(const std::vector<Part>& parts);
 
 /// Two terminals that fit each other, each of them in one pair: where there is one possibility, or one subsystem with

@@ -17,9 +17,11 @@ std::unique_ptr<Subsystem> made_here(const worker::MakeRequest& request, const L
   SubsystemDescription description = request.description;
   description.isolate.reset();
   description.restart.reset();
+  description.sandbox.reset();  // which this process is in
+  description.memory_limit.reset();
   const Extensions none;
-  return assembly::subsystem_maker(system, {request.needs_equations, request.loads}, none, log)(description,
-                                                                                                request.fed, problems);
+  return assembly::subsystem_maker(system, {request.needs_equations, request.loads, true, request.fmu_folder}, none,
+                                   log)(description, request.fed, problems);
 }
 
 }  // namespace

@@ -39,6 +39,23 @@ std::optional<std::string> group_of(const SubsystemDescription& description, con
   return std::get<bool>(written) ? std::optional("") : std::nullopt;
 }
 
+/// Of FMUs; models and tables contain no code but ours.
+bool in_sandbox(const SubsystemDescription& description, const SystemDescription& system) {
+  if (description.sandbox) return description.sandbox->value;
+  return system.sandbox && system.sandbox->value && !description.fmu.empty();
+}
+
+worker::Confinement confinement_of(const SubsystemDescription& description, const SystemDescription& system) {
+  constexpr double kMiB = 1048576.0;
+  constexpr double kUsual = 4096.0;  // MiB, in a sandbox
+  worker::Confinement confinement;
+  confinement.sandbox = in_sandbox(description, system);
+  const auto& limit = description.memory_limit;
+  const double written = limit && limit->value > 0.0 ? limit->value : confinement.sandbox ? kUsual : 0.0;
+  confinement.memory = static_cast<std::uint64_t>(std::min(written, 1e12) * kMiB);
+  return confinement;
+}
+
 class Factory {
  public:
   Factory(const SystemDescription& system, const MakerOptions& options, const Extensions& extensions,
@@ -47,7 +64,14 @@ class Factory {
 
   std::unique_ptr<Subsystem> make(const SubsystemDescription& description, const subsystem::FedInputs& fed,
                                   std::vector<Problem>& problems) const {
-    const auto group = group_of(description, system_);
+    auto group = group_of(description, system_);
+    if (in_sandbox(description, system_)) {
+      if (!may_be_in_sandbox(description, group.has_value(), problems)) return nullptr;
+      if (!group) group = "";
+    } else if (description.memory_limit && !group) {
+      problems.push_back(
+          problem_of(Fact{FactCode::MemoryLimitNotIsolated, {description.name}}, "", description.memory_limit->where));
+    }
     if (description.restart && (!group || !group->empty())) {
       problems.push_back(
           problem_of(Fact{FactCode::RestartNotIsolated, {description.name}}, "", description.restart->where));
@@ -60,6 +84,25 @@ class Factory {
   }
 
  private:
+  bool may_be_in_sandbox(const SubsystemDescription& description, bool isolated, std::vector<Problem>& problems) const {
+    const auto& where = description.sandbox ? description.sandbox->where : description.fmu_where;
+    if (!isolated && (description.isolate || (system_.isolate && !description.sandbox))) {
+      problems.push_back(
+          problem_of(Fact{FactCode::SandboxInProcess, {description.name}}, "leave 'isolate' out", where));
+      return false;
+    }
+    try {
+      const std::string needs = subsystem::fmu_outside_needs(description.fmu);
+      if (needs.empty()) return true;
+      problems.push_back(
+          problem_of(Fact{FactCode::SandboxRefused, {description.name, description.fmu}, {{"why", needs}}},
+                     "use isolate = true, if you trust it", where));
+      return false;
+    } catch (const Error&) {  // reported when it is made
+      return true;
+    }
+  }
+
   worker::MakeRequest request_for(const SubsystemDescription& description, const subsystem::FedInputs& fed) const {
     worker::MakeRequest request;
     request.description = description;
@@ -81,7 +124,8 @@ class Factory {
       return nullptr;
     }
     try {
-      return worker::make_isolated(workers_->of_group(group), request, log_, problems);
+      return worker::make_isolated(workers_->of_group(group, confinement_of(description, system_)), request, log_,
+                                   problems);
     } catch (const Error& error) {
       problems.push_back(problem_of(
           base::quoting({FactCode::SubsystemRefused, {description.name}}, error, error.what()), "", description.where));
@@ -117,6 +161,15 @@ class Factory {
     }
   }
 
+  /// For a process that has threads of its own, and so cannot be copied.
+  std::function<base::Bytes(const base::Bytes&)> prover_of(const SubsystemDescription& description) const {
+    return [request = request_for(description, {}), log = log_](const base::Bytes& starts) {
+      worker::MakeRequest there = request;
+      there.fmu_folder = subsystem::fmu_folder(request.description.fmu).string();
+      return worker::prove_apart(there, log, starts);
+    };
+  }
+
   bool made_outside(const SubsystemDescription& description) const {
     return (extensions_.subsystems && extensions_.subsystems(description.model, description.name)) ||
            (extensions_.models && extensions_.models(description.model));
@@ -133,6 +186,8 @@ class Factory {
       for (const auto& [name, start] : description.optional_start) choice.start[name] = start.value;
       for (const auto& [name, written] : description.start) choice.start[name] = written.value;
       choice.log = log_;
+      choice.folder = options_.fmu_folder;
+      if (!options_.in_worker) choice.prove = prover_of(description);
       if (system_.step && system_.step->value > 0.0) choice.step = system_.step->value;
       auto made = subsystem::make_fmu_subsystem(description.name, description.fmu, choice);
       try_loading(description, choice);

@@ -10,6 +10,8 @@ namespace entrain::assembly {
 struct MakerOptions {
   bool needs_equations = false;  ///< the method integrates the equations itself
   bool loads = false;            ///< libraries of FMUs are loaded at once, not when they are first called
+  bool in_worker = false;        ///< itself: it starts none
+  std::string fmu_folder{};      ///< where the FMU lies unpacked already; empty = nowhere
 };
 
 /// Makes what a subsystem is described to be: one of `extensions`, a built-in model, an FMU, a table, each in a worker

@@ -303,7 +303,12 @@ UnpackedArchive::UnpackedArchive(const fs::path& archive, const ArchiveLimits& l
 }
 
 UnpackedArchive::UnpackedArchive(const LocatedFile& archive) {
-  ArchiveReader(archive.path(), archive.shown(), ArchiveLimits{}).unpack(folder_.content());
+  unpack_archive(archive, folder_.content());
+}
+
+void unpack_archive(const LocatedFile& archive, const fs::path& folder) {
+  fs::create_directories(folder);
+  ArchiveReader(archive.path(), archive.shown(), ArchiveLimits{}).unpack(folder);
 }
 
 fs::path outermost_file(const fs::path& path) {

@@ -55,6 +55,9 @@ class UnpackedArchive {
   PrivateFolder folder_;
 };
 
+/// Its content into a folder, which is made. Throws as UnpackedArchive does.
+void unpack_archive(const LocatedFile& archive, const std::filesystem::path& folder);
+
 /// The part of `path` that is a file: the outermost archive, or `path` itself.
 std::filesystem::path outermost_file(const std::filesystem::path& path);
 

@@ -105,6 +105,14 @@ bool write_whole(int descriptor, const Bytes& bytes) {
   ::_exit(code);
 }
 
+/// The size comes first. A child that ends with code 0 may have said nothing: an FMU called _exit() there.
+bool is_whole(const Bytes& answer) {
+  std::uint64_t size = 0;
+  if (answer.size() < sizeof size) return false;
+  std::memcpy(&size, answer.data(), sizeof size);
+  return answer.size() - sizeof size >= size;
+}
+
 /// Reads until the answer is whole, or the child closes its end. False when a stage took too long.
 class Listener {
  public:
@@ -132,14 +140,6 @@ class Listener {
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr int kInterval = 20;  // ms
-
-  /// The size comes first.
-  static bool is_whole(const Bytes& answer) {
-    std::uint64_t size = 0;
-    if (answer.size() < sizeof size) return false;
-    std::memcpy(&size, answer.data(), sizeof size);
-    return answer.size() - sizeof size >= size;
-  }
 
   bool is_late() {
     const int stage = page_.stage.load();
@@ -206,7 +206,7 @@ std::optional<ChildOutcome> in_child_process(const ChildLimits& limits,
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    outcome.answered = in_time && WIFEXITED(status) && WEXITSTATUS(status) == kAnswered;
+    outcome.answered = in_time && WIFEXITED(status) && WEXITSTATUS(status) == kAnswered && is_whole(answer);
     outcome.interrupted = WIFSIGNALED(status) && (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGTERM);
     outcome.stage = page->stage.load();
     if (outcome.answered) from_bytes(answer, outcome.answer);

@@ -15,6 +15,7 @@
 
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
+#include "entrain/watchdog.hpp"
 
 namespace entrain::base {
 namespace {
@@ -126,3 +127,14 @@ void remove_abandoned_folders(const fs::path& parent) {
 }
 
 }  // namespace entrain::base
+
+namespace entrain {
+
+void remove_abandoned_files() noexcept {
+  try {
+    base::remove_abandoned_folders(base::temporary_parent());
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): the next run does it
+  }
+}
+
+}  // namespace entrain

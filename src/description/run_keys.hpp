@@ -29,6 +29,7 @@ inline constexpr std::tuple kRunKeys{
     run_key("method", &SystemDescription::method, true),
     run_key("tolerance", &SystemDescription::tolerance, false),
     run_key("isolate", &SystemDescription::isolate, false),
+    run_key("sandbox", &SystemDescription::sandbox, false),
 };
 
 /// Calls visit(key) for each key of the list, in its order.

@@ -44,7 +44,7 @@ class Binder {
     for (auto& parameter : parameters) parameter.name = binding.prefix + parameter.name;
     if (!binding.has_mapping) return parameters;
     std::map<std::string_view, const SspParameter*> by_name;
-    for (const auto& parameter : parameters) by_name.insert({parameter.name, &parameter});
+    for (const auto& parameter : parameters) by_name.insert_or_assign(parameter.name, &parameter);
     const auto mappings = binding.mapping_source ? parsed(parse_ssm, scope, *binding.mapping_source,
                                                           {binding.mapping_in_component, binding, file})
                                                  : binding.mappings;

@@ -75,9 +75,10 @@ struct SspElement {
   std::vector<std::string> dictionaries;  ///< of a system: the signal dictionaries that it defines
   std::string name;
   std::string id;
-  std::string type;                   ///< MIME type of a component
-  std::optional<std::string> source;  ///< URI of a component
-  std::string implementation;         ///< "CoSimulation", "ModelExchange", "any" or empty
+  std::string type;                     ///< MIME type of a component
+  std::optional<std::string> source;    ///< URI of a component
+  std::string implementation;           ///< "CoSimulation", "ModelExchange", "any" or empty
+  std::optional<Written<double>> step;  ///< of a component, as an annotation of OSP proposes
   std::vector<SspConnector> connectors;
   std::vector<SspBinding> bindings;
   std::vector<SspElement> elements;
@@ -88,7 +89,8 @@ struct SspElement {
 struct SspDocument {
   std::optional<Written<double>> start;
   std::optional<Written<double>> stop;
-  std::string settings;  ///< what Entrain itself has noted in an annotation: TOML
+  std::optional<Written<double>> step;  ///< of an annotation of OSP
+  std::string settings;                 ///< what Entrain itself has noted in an annotation: TOML
   SourcePosition settings_where;
   SspElement root;
 };

@@ -55,6 +55,7 @@ class Flattener {
       subsystem.name = scope.path;
       subsystem.where = subsystem.fmu_where = scope.element->where;
       subsystem.fmu = beside(scope.fmu).string();
+      subsystem.step = scope.element->step;
       const std::string& implementation = scope.element->implementation;
       const SourcePosition& where = scope.element->where;
       if (implementation == "CoSimulation") subsystem.interface = {FmuInterface::CoSimulation, where};
@@ -145,6 +146,7 @@ SystemDescription read_ssp(const fs::path& file, std::vector<Problem>& problems)
     merge_settings(description, noted_settings(*top, found));
     if (top->document.start) description.start = *top->document.start;
     if (top->document.stop) description.stop = *top->document.stop;
+    if (top->document.step && !description.step) description.step = *top->document.step;
     check_values(description, found);
   }
   for (auto& problem : found) {

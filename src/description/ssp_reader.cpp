@@ -10,6 +10,8 @@ namespace {
 
 using Node = pugi::xml_node;
 
+constexpr std::string_view kOspAnnotation = "com.opensimulationplatform";
+
 SspFlow flow_of(std::string_view kind) {
   if (kind == "input" || kind == "parameter" || kind == "structuralParameter") return SspFlow::In;
   if (kind == "output" || kind == "calculatedParameter" || kind == "local" || kind == "constant") return SspFlow::Out;
@@ -50,13 +52,34 @@ class SsdReader {
     for (Node node = root; node; node = next_in_document(node, root)) {
       if (base::local_name(node) != "Annotation") continue;
       const std::string type = node.attribute("type").value();
-      if (type == kSspSettings) {
+      if (type == kOspAnnotation) {
+        read_osp_step(node, document);
+      } else if (type == kSspSettings) {
         document.settings = node.first_child().child_value();
         document.settings_where = xml_.where(node);
       } else if (ignored.insert(type).second) {
         xml_.add(node, Fact{FactCode::AnnotationIgnored, {type}});
       }
     }
+  }
+
+  /// The step of the master of the Open Simulation Platform; steps of components are read with them.
+  void read_osp_step(const Node& annotation, SspDocument& document) {
+    for (Node node = annotation; node; node = next_in_document(node, annotation)) {
+      if (const auto step = node.attribute("baseStepSize") ? xml_.number(node, "baseStepSize") : std::nullopt)
+        document.step = {*step, xml_.where(node)};
+    }
+  }
+
+  std::optional<Written<double>> osp_step_of(const Node& component) {
+    for (const Node annotation : base::child_named(component, "Annotations")) {
+      if (annotation.attribute("type").value() != kOspAnnotation) continue;
+      for (const Node node : annotation) {
+        if (base::local_name(node) != "StepSizeHint") continue;
+        if (const auto step = xml_.number(node, "value")) return Written<double>{*step, xml_.where(node)};
+      }
+    }
+    return std::nullopt;
   }
 
   static Node next_in_document(const Node& node, const Node& root) {
@@ -84,6 +107,7 @@ class SsdReader {
       element.type = node.attribute("type").value();
       if (const auto source = node.attribute("source")) element.source = source.value();
       element.implementation = node.attribute("implementation").value();
+      element.step = osp_step_of(node);
     } else if (base::local_name(node) == "SignalDictionaryReference") {
       element.dictionary = xml_.required(node, "dictionary");
     } else {
@@ -95,7 +119,7 @@ class SsdReader {
   SspConnector read_connector(const Node& node) {
     SspConnector connector{xml_.required(node, "name"), flow_of(node.attribute("kind").value())};
     for (const Node type : node) {
-      if (const auto unit = type.attribute("unit")) connector.unit = unit.value();
+      if (const auto unit = type.attribute("unit")) connector.unit = plain_unit(unit.value());
     }
     if (const auto defined = units_.find(connector.unit); defined != units_.end()) connector.meaning = defined->second;
     return connector;

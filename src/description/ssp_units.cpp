@@ -35,6 +35,11 @@ bool same(const UnitMeaning& a, const UnitMeaning& b) {
 
 }  // namespace
 
+std::string plain_unit(std::string_view text) {
+  if (text.size() > 2 && text.front() == '[' && text.back() == ']') text = text.substr(1, text.size() - 2);
+  return std::string(text);
+}
+
 SspUnits read_units(SspXml& xml, const pugi::xml_node& node, SspUnits around) {
   for (const pugi::xml_node unit : base::child_named(node, "Units")) {
     if (base::local_name(unit) != "Unit") continue;

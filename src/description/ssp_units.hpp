@@ -13,6 +13,9 @@ using SspUnits = std::map<std::string, UnitMeaning>;
 /// The Units element of a description or a parameter set, added to those around it.
 SspUnits read_units(SspXml& xml, const pugi::xml_node& node, SspUnits around = {});
 
+/// Some tools write "[m]" for m.
+std::string plain_unit(std::string_view text);
+
 /// A number in a unit that only this file knows, in SI base units instead, which every reader knows. One in a unit
 /// that means the same everywhere stays as it is written.
 void express_in_si(SspParameter& parameter, const SspUnits& units);

@@ -52,7 +52,7 @@ std::optional<SspParameter> read_parameter(SspXml& xml, const pugi::xml_node& no
     auto value = value_of(xml, typed, parameter.name);
     if (!value) return std::nullopt;
     parameter.value = std::move(*value);
-    parameter.unit = typed.attribute("unit").value();
+    parameter.unit = plain_unit(typed.attribute("unit").value());
     return parameter;
   }
   xml.add(node, Fact{FactCode::ParameterWithoutValue, {parameter.name}});
@@ -73,31 +73,43 @@ std::vector<SspParameter> read_parameter_set(SspXml& xml, const pugi::xml_node& 
   const SspUnits units = read_units(xml, set, around);
   std::vector<SspParameter> parameters;
   std::set<std::string> names;
+  std::size_t again = 0;
+  SspParameter first_again;
   for (const pugi::xml_node node : base::child_named(set, "Parameters")) {
     if (base::local_name(node) != "Parameter") continue;
     auto parameter = read_parameter(xml, node);
     if (!parameter) continue;
-    if (!names.insert(parameter->name).second) xml.add(node, Fact{FactCode::ParameterTwice, {parameter->name}});
+    if (!names.insert(parameter->name).second && ++again == 1) first_again = *parameter;
     express_in_si(*parameter, units);
     parameters.push_back(std::move(*parameter));
   }
+  if (again > 0) xml.add_at(first_again.where, Fact{FactCode::ParameterTwice, {first_again.name}, {{"count", again}}});
   return parameters;
 }
 
 std::vector<SspMapping> read_parameter_mapping(SspXml& xml, const pugi::xml_node& mapping) {
   std::vector<SspMapping> entries;
   std::set<std::string> targets;
+  std::size_t skipped = 0;
+  SspMapping first_skipped;
   for (const pugi::xml_node node : mapping) {
     if (base::local_name(node) != "MappingEntry") continue;
     SspMapping entry;
-    entry.source = xml.required(node, "source");
     entry.target = xml.required(node, "target");
+    if (const auto source = node.attribute("source"); source && *source.value() == '\0') {
+      entry.where = xml.where(node);
+      if (++skipped == 1) first_skipped = entry;
+      continue;
+    }
+    entry.source = xml.required(node, "source");
     entry.transformation = xml.transformation(node);
     entry.convert_units = !xml.flag(node, "suppressUnitConversion");
     entry.where = xml.where(node);
     if (!targets.insert(entry.target).second) xml.add(node, Fact{FactCode::MappedTwice, {entry.target}});
     entries.push_back(std::move(entry));
   }
+  if (skipped > 0)
+    xml.add_at(first_skipped.where, Fact{FactCode::MappingSourceEmpty, {first_skipped.target}, {{"count", skipped}}});
   return entries;
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "description/ssp_schema.hpp"
 #include "entrain/fact_codes.hpp"
 
 namespace entrain::description {
@@ -16,6 +17,11 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kTables{
 
 /// Tables are copied along the connections that they are on.
 constexpr std::size_t kMostEntries = 1000;
+
+/// Descriptions of FMUs and of OSP are read by the same means.
+bool is_of_ssp(std::string_view root) {
+  return root == "SystemStructureDescription" || root == "ParameterSet" || root == "ParameterMapping";
+}
 
 }  // namespace
 
@@ -34,14 +40,21 @@ pugi::xml_node SspXml::root(std::string_view name) {
         "name a file of SSP");
     return {};
   }
-  const std::string version = root.attribute("version").value();
-  if (!version.empty() && !version.starts_with("1.") && !version.starts_with("2."))
-    add(root, Fact{FactCode::OtherSspVersion, {}, {{"version", version}}});
+  if (is_of_ssp(name)) {
+    const std::string version = root.attribute("version").value();
+    if (!version.empty() && !version.starts_with("1.") && !version.starts_with("2."))
+      add(root, Fact{FactCode::OtherSspVersion, {}, {{"version", version}}});
+    check_ssp_schema(*this, root);
+  }
   return root;
 }
 
 void SspXml::add(const pugi::xml_node& node, Fact fact, std::string remedy) {
   problems_.push_back(problem_of(std::move(fact), std::move(remedy), where(node)));
+}
+
+void SspXml::add_at(const SourcePosition& where, Fact fact) {
+  problems_.push_back(problem_of(std::move(fact), {}, where));
 }
 
 std::string SspXml::required(const pugi::xml_node& node, const char* attribute) {

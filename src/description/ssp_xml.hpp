@@ -21,6 +21,7 @@ class SspXml {
 
   SourcePosition where(const pugi::xml_node& node) const { return {file_, lines_.line_of(node), 0}; }
   void add(const pugi::xml_node& node, Fact fact, std::string remedy = {});
+  void add_at(const SourcePosition& where, Fact fact);
 
   std::string required(const pugi::xml_node& node, const char* attribute);
   std::optional<double> number(const pugi::xml_node& node, const char* attribute);

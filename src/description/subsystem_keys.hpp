@@ -106,6 +106,11 @@ inline constexpr std::tuple kSubsystemKeys{
                   "in a process of its own; a name: in one process with all others of this name (docs/workers.md)"),
     subsystem_key("restart", &SubsystemDescription::restart, nullptr, KeyOwner::All, "", {0, kMostRestarts},
                   "how often its process is started again when it ends; only with `isolate`"),
+    subsystem_key("sandbox", &SubsystemDescription::sandbox, nullptr, KeyOwner::Fmu, "", kAnyValue,
+                  "`true`: in a process without network, other files or new processes, for an FMU from a stranger "
+                  "(docs/workers.md)"),
+    subsystem_key("memory_limit", &SubsystemDescription::memory_limit, nullptr, KeyOwner::All, "MiB", kPositive,
+                  "of the data of its process; only with `isolate` or `sandbox`; default: none, in a sandbox 4096"),
 };
 
 /// Calls visit(key) for each key of the list, in its order.

@@ -9,6 +9,7 @@
 #include "base/archive.hpp"
 #include "base/suggest.hpp"
 #include "base/text_file.hpp"
+#include "description/osp_file.hpp"
 #include "description/ssp_file.hpp"
 #include "description/toml_document.hpp"
 #include "entrain/fact_codes.hpp"
@@ -32,16 +33,20 @@ constexpr base::TextFileKind kSystemFile{"a system file", "Name a system file (.
        "Check the path and its permissions");
 }
 
+bool is_system_file(const fs::path& file) {
+  return file.extension() == ".toml" || description::is_ssp(file) || description::is_osp(file);
+}
+
 /// By its usual name, else the only one.
 fs::path system_file_in(const fs::path& folder) {
   std::error_code error;
-  for (const char* usual : {"system.toml", "SystemStructure.ssd"}) {
+  for (const char* usual : {"system.toml", "SystemStructure.ssd", "OspSystemStructure.xml"}) {
     if (auto file = folder / usual; fs::is_regular_file(file, error)) return file;
   }
   std::vector<fs::path> files;
   fs::directory_iterator entry(folder, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error))
-    if (entry->path().extension() == ".toml" || description::is_ssp(entry->path())) files.push_back(entry->path());
+    if (is_system_file(entry->path())) files.push_back(entry->path());
   if (error) fail_to_read(folder, error);
   if (files.size() == 1) return files.front();
   if (files.empty())
@@ -112,13 +117,15 @@ fs::path find_system_file(const fs::path& path) {
          "Name a system file (.toml, .ssp), a folder that holds one, or an FMU (.fmu)");
   if (error) fail_to_read(path, error);
   if (fs::is_directory(status)) return system_file_in(path);
-  if (path.extension() == ".toml" || is_ssp(path)) return path;
+  if (is_system_file(path)) return path;
   fail({FactCode::NotSystemFile, {path.string()}},
-       "A system is a .toml, .ssp or .ssd file, or a folder that holds system.toml");
+       "A system is a .toml, .ssp or .ssd file, an OspSystemStructure.xml, or a folder that holds one");
 }
 
 std::string system_name(const fs::path& file) {
-  if (file.filename() != "system.toml" && file.filename() != "SystemStructure.ssd") return file.stem().string();
+  const auto name = file.filename();
+  if (name != "system.toml" && name != "SystemStructure.ssd" && name != "OspSystemStructure.xml")
+    return file.stem().string();
   std::error_code ignored;  // a working directory that is gone leaves the name as it is in the path
   const auto absolute = fs::absolute(file, ignored);
   const auto folder = (absolute.empty() ? file : absolute).lexically_normal().parent_path().filename();
@@ -127,6 +134,7 @@ std::string system_name(const fs::path& file) {
 
 SystemDescription read_system(const fs::path& file, std::vector<Problem>& problems) {
   if (is_ssp(file)) return read_ssp(file, problems);
+  if (is_osp(file)) return read_osp(file, problems);
   return parse_system(base::read_text_file(file, kSystemFile), file, problems);
 }
 

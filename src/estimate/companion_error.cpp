@@ -144,11 +144,10 @@ class Judge {
       next_from_ = near_;
       next_is_finer_ = true;
     }
-    if (!finer_) {
-      const auto found = std::find_if(output_.courses.begin(), output_.courses.end(),
+    const auto shifted = std::find_if(output_.courses.begin(), output_.courses.end(),
                                       [](const ComparedCourse& course) { return course.shifted; });
-      if (found != output_.courses.end()) shifted_ = &*found;
-    }
+    if (shifted != output_.courses.end()) shifted_ = &*shifted;
+    unshifted_ = find(2.0);
     courses_ = 1 + (near_ != nullptr ? 1 : 0) + (near_ != nullptr && next_ != nullptr ? 1 : 0);
   }
 
@@ -172,6 +171,7 @@ class Judge {
   void collect_rows() {
     if (near_ == nullptr) return;
     const auto shifted = shifted_differences();
+    double place = 0.0;  // that of the row before where the other does not communicate
     for (std::size_t k = 0; k < output_.times.size(); ++k) {
       ComparedRow row{.t = output_.times[k], .near = (given_->values[k] - near_->values[k]) / size_, .index = k};
       if (!std::isfinite(row.near)) continue;
@@ -179,8 +179,11 @@ class Judge {
       row.common = courses_ < 3 || std::isfinite(row.next);
       if (!row.common) row.next = 0.0;
       if (const auto beside = difference_beside(shifted, k)) {
-        row.place = 0.5 * (row.near - *beside);
-        row.near = 0.5 * (row.near + *beside);
+        // Of a smaller step that is near the place matters less; by how much is not known.
+        const double unshifted = finer_ ? (given_->values[k] - unshifted_->values[k]) / size_ : row.near;
+        if (std::isfinite(unshifted)) place = 0.5 * (unshifted - *beside);
+        row.place = place;
+        if (!finer_) row.near = 0.5 * (row.near + *beside);
         ++rows_beside_;
       }
       rows_.push_back(row);
@@ -402,7 +405,8 @@ class Judge {
   const ComparedOutput& output_;
   const ComparedCourse* given_ = nullptr;
   const ComparedCourse* near_ = nullptr;
-  const ComparedCourse* shifted_ = nullptr;  // beside the nearest one, with twice the step as well
+  const ComparedCourse* shifted_ = nullptr;    // with twice the step ...
+  const ComparedCourse* unshifted_ = nullptr;  // ... beside this one
   const ComparedCourse* next_ = nullptr;
   const ComparedCourse* next_from_ = nullptr;
   int courses_ = 1;

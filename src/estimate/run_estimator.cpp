@@ -58,9 +58,7 @@ struct RunEstimator::Impl {
         registry(extensions),
         learned(options.learned != nullptr),
         chooses_steps(method_chooses_steps()),
-        samples({.recorded = description.record.variables,
-                 .chooses_steps = chooses_steps,
-                 .off = !estimate.enabled || learned}) {
+        samples({.recorded = description.record.variables, .chooses_steps = chooses_steps, .off = !estimate.enabled}) {
     options.learned = nullptr;
     options.log = {};  // what companions log belongs to no run of the user
   }
@@ -113,16 +111,17 @@ struct RunEstimator::Impl {
   double reported = 0.0;
 };
 
-/// Companions share the imposed steps of continuous subsystems, and must not be made where a step has side effects.
+/// Companions share the imposed steps of continuous subsystems, and must not be made where a step has side effects, nor
+/// of a learned run, whose correction belongs to one step.
 void RunEstimator::Impl::watch(session::Session& run) {
   auto& system = run.system();
-  bool unseen = false;
+  bool unseen = learned;
   for (std::size_t s = 0; s < system.size(); ++s) {
     const auto& written = description.subsystems[s];
     const bool imposed = system.capabilities(SubsystemId{s}).imposed_step.has_value();
     unseen = unseen || sets(written.side_effects) || (imposed && !sets(written.sampled));
   }
-  if (!estimate.enabled || learned || !unseen || !PropagatedError::serves(system, run.method())) return;
+  if (!estimate.enabled || !unseen || !PropagatedError::serves(system, run.method())) return;
   run.watch(propagated.emplace());
 }
 
@@ -362,12 +361,14 @@ bool RunEstimator::Impl::compare(const RunSummary& summary) {
   const bool twice = !only_divided && run_companion(2.0, summary);
   const bool four_times = twice && run_companion(4.0, summary);
   if (interrupted) return false;
-  bool wants_smaller_step = four_times ? judge_outputs(summary) : true;
-  if (four_times && jumps_inside_steps() && run_companion(2.0, summary, true)) {
-    wants_smaller_step = judge_outputs(summary);
-  }
+  bool wants_smaller_step = !twice || judge_outputs(summary);
+  if (twice && jumps_inside_steps() && run_companion(2.0, summary, true)) wants_smaller_step = judge_outputs(summary);
+  // With the factor of safety one companion is enough up to order 2, whatever the order really is.
+  constexpr double kLowOrder = 2.0;
+  const bool enough = four_times || (twice && formal_order(summary) <= kLowOrder);
+  wants_smaller_step = wants_smaller_step || !enough;
   if (interrupted) return false;
-  wants_smaller_step = wants_smaller_step && (estimate.refines || !four_times);
+  wants_smaller_step = wants_smaller_step && (estimate.refines || !enough);
   if (!wants_smaller_step) return true;
   work += twice ? 2.0 : 6.0;
   const bool half = run_companion(0.5, summary);
@@ -387,9 +388,9 @@ ErrorEstimate RunEstimator::Impl::result_of(const RunSummary& summary) {
     result.order = own_steps ? entry->traits.order : static_cast<int>(formal_order(summary));
   }
   auto fact = obstacle(summary);
-  if (!fact || fact->code == FactCode::EstimateSideEffects) {
-    if (take_propagated()) return std::move(result);
-  }
+  const bool ran_as_asked =
+      !fact || fact->code == FactCode::EstimateSideEffects || fact->code == FactCode::EstimateLearned;
+  if (ran_as_asked && take_propagated()) return std::move(result);
   if (fact) {
     result.reasons.push_back(std::move(*fact));
     return std::move(result);

@@ -8,6 +8,7 @@
 #include "base/grid.hpp"
 #include "entrain/fact_codes.hpp"
 #include "entrain/learning.hpp"
+#include "estimate/judged_run.hpp"
 #include "learn/convergence.hpp"
 #include "learn/feedthrough.hpp"
 #include "learn/learned_connections.hpp"
@@ -268,6 +269,20 @@ std::vector<std::string> late_outputs(const LearnPlan& plan) {
   return outputs;
 }
 
+/// The learned run once more, with its errors.
+JudgedRun judged_run(const SystemDescription& description, const LearnResult& result, const LearnOptions& options,
+                     const Extensions& extensions) {
+  auto corrected = with_learned(description, result.learned);
+  corrected.stop = {result.learned_to, {}};
+  JudgedRunOptions run;
+  run.run.threads = options.threads;
+  run.run.interrupt = options.interrupt;
+  run.run.learned = &result.learned;
+  auto judged = estimate::estimated_run(corrected, run, extensions);
+  judged.verdict = judge(judged.summary, judged.estimate, {tolerances_of(description), {}, {}});
+  return judged;
+}
+
 }  // namespace
 
 LearnResult learn(const SystemDescription& description, const LearnOptions& options, const LearnProgress& progress,
@@ -302,6 +317,7 @@ LearnResult learn(const SystemDescription& description, const LearnOptions& opti
   learned.options = run.options();
   learned.description = session::description_lines(description);
   for (const auto& wire : wires) learned.inputs.push_back(run.system().graph().name(wire.connection.input));
+  if (result.end != LearnEnd::Interrupted) result.judged = judged_run(description, result, options, extensions);
   return result;
 }
 

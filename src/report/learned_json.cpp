@@ -8,6 +8,7 @@
 #include "base/text_file.hpp"
 #include "entrain/fact_codes.hpp"
 #include "report/json_parts.hpp"
+#include "report/verdict_json.hpp"
 
 namespace entrain {
 namespace {
@@ -29,7 +30,7 @@ OptionValue option_of(const Json& json) {
 Json iterations_of(const LearnResult& result) {
   Json list = Json::array();
   for (const auto& iteration : result.iterations) {
-    Json entry{{"iteration", iteration.number}, {"horizon", iteration.horizon}, {"error", iteration.error}};
+    Json entry{{"iteration", iteration.number}, {"horizon", iteration.horizon}, {"residual", iteration.error}};
     for (const auto& connection : iteration.connections) {
       entry["connections"][connection.name] = {{"norm", connection.norm}, {"max_error", connection.max_error}};
     }
@@ -140,7 +141,9 @@ Json learn_result_data(const LearnResult& result) {
   const auto or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
   return {{"system", result.learned.system},
           {"end", std::string(to_string(result.end))},
-          {"error", result.learned.error},
+          {"verdict", result.judged ? json_of(&result.judged->verdict) : Json()},
+          {"outputs", json_of(result.judged ? result.judged->estimate : ErrorEstimate{})},
+          {"residual", result.learned.error},
           {"best_iteration", result.best},
           {"learned_to", result.learned_to},
           {"stop", result.stop},

@@ -84,7 +84,7 @@ Json subsystems_of(const RunSummary& summary) {
 Json correction_of(const RunSummary& summary) {
   if (!summary.correction) return nullptr;
   const auto& correction = *summary.correction;
-  return {{"file", correction.file}, {"inputs", correction.inputs}, {"error", correction.error}};
+  return {{"file", correction.file}, {"inputs", correction.inputs}, {"residual", correction.error}};
 }
 
 Json changed_parameters(const RunSummary& summary) {

@@ -389,11 +389,11 @@ void IsolatedSubsystem::move_to(const Point& at) {
 
 }  // namespace
 
-std::shared_ptr<WorkerProcess> Workers::of_group(const std::string& group) {
-  if (group.empty()) return std::make_shared<WorkerProcess>();
-  auto& known = groups_[group];
+std::shared_ptr<WorkerProcess> Workers::of_group(const std::string& group, const Confinement& confinement) {
+  if (group.empty()) return std::make_shared<WorkerProcess>(confinement);
+  auto& known = groups_[{group, confinement}];
   auto process = known.lock();
-  if (!process) known = process = std::make_shared<WorkerProcess>();
+  if (!process) known = process = std::make_shared<WorkerProcess>(confinement);
   return process;
 }
 
@@ -403,11 +403,24 @@ std::unique_ptr<Subsystem> make_isolated(std::shared_ptr<WorkerProcess> process,
   const auto& restart = request.description.restart;
   const auto& isolate = request.description.isolate;
   const bool alone = !isolate || std::holds_alternative<bool>(isolate->value);
+  setup.confinement = process->confinement();
   if (restart && alone) setup.restarts = static_cast<int>(restart->value);
   auto made = process->make(request, setup.caller);
   problems.insert(problems.end(), made.subsystem.problems.begin(), made.subsystem.problems.end());
   if (made.memory == nullptr) return nullptr;
   return std::make_unique<IsolatedSubsystem>(std::move(process), std::move(made), std::move(setup));
+}
+
+base::Bytes prove_apart(const MakeRequest& request, const Logging& log, const base::Bytes& starts) {
+  const auto process = std::make_shared<WorkerProcess>();
+  const Caller caller = caller_of(request.description, log);
+  const auto made = process->make(request, caller);
+  if (made.memory == nullptr) throw Error(made.subsystem.problems);
+  Line line(process, made, {request, caller});
+  line.call_with(Operation::Proof, starts);
+  base::Bytes found;
+  line.read(found);
+  return found;
 }
 
 }  // namespace entrain::worker

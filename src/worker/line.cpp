@@ -160,7 +160,7 @@ void Line::restart(const Error& error) {
   restarts_.push_back({FactCode::WorkerRestarted,
                        {setup_.caller.subsystem},
                        {{"restart", restarts_.size() + 1}, {"allowed", setup_.restarts}, {"why", error.what()}}});
-  process_ = std::make_shared<WorkerProcess>();
+  process_ = std::make_shared<WorkerProcess>(setup_.confinement);
   const auto made = process_->make(setup_.request, setup_.caller);
   if (made.memory == nullptr) throw error;
   bind(made);

@@ -17,6 +17,7 @@ class Line {
     MakeRequest request;
     Caller caller;
     int restarts = 0;
+    Confinement confinement{};  ///< of another process
   };
   Line(std::shared_ptr<WorkerProcess> process, const WorkerProcess::Made& made, Setup setup);
 

@@ -34,6 +34,7 @@ constexpr std::array<const char*, static_cast<std::size_t>(Operation::Count)> kO
                                                                                               "read_inner",
                                                                                               "refusal",
                                                                                               "reading",
+                                                                                              "capabilities",
                                                                                               "state",
                                                                                               "right_hand_side",
                                                                                               "outputs",

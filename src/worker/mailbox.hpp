@@ -8,6 +8,7 @@
 #include "base/bytes.hpp"
 #include "base/foreign_code.hpp"
 #include "entrain/subsystem.hpp"
+#include "worker/sandbox.hpp"
 #include "worker/shared_memory.hpp"
 
 namespace entrain::worker {
@@ -17,12 +18,13 @@ namespace entrain::worker {
 // others bytes in a segment of their own.
 
 /// Of a changed layout or a changed list: parent and worker must be of one build.
-inline constexpr std::uint64_t kProtocol = 0x656e'7472'0000'0001;
+inline constexpr std::uint64_t kProtocol = 0x656e'7472'0000'0003;
 
 /// What a worker inherits.
 inline constexpr int kSocket = 3;    ///< what it says by itself, and its end of file
 inline constexpr int kMemory = 4;    ///< shared
 inline constexpr int kLifeline = 5;  ///< a pipe in which nothing is ever written: it ends with the parent
+inline constexpr int kErrors = 6;    ///< in a sandbox: the error stream, once the sandbox itself has nothing to say
 
 enum class Operation : std::uint32_t {
   Make,
@@ -50,6 +52,7 @@ enum class Operation : std::uint32_t {
   ReadInner,
   Refusal,
   Reading,
+  Proof,
   EquationState,
   RightHandSide,
   EquationOutputs,
@@ -99,6 +102,8 @@ struct ProcessPage {
   std::atomic<std::uint32_t> bell;    ///< calls made in all mailboxes
   std::atomic<std::uint32_t> speaks;  ///< messages that the worker has sent over its socket
   std::uint32_t serves;               ///< the mailbox whose call is under way
+  Confinement confinement;            ///< which the worker puts itself under
+  std::atomic<bool> began;            ///< the worker, to serve
   base::CallNote note;
   Mailbox process;  ///< of calls to the process itself, number 0
 };

@@ -117,11 +117,12 @@ struct MakeRequest {
   bool needs_equations = false;
   bool logs_everything = false;
   bool loads = false;                   ///< of an FMU: its library is loaded at once, not when it is first called
+  std::string fmu_folder;               ///< where the FMU lies unpacked already; empty = nowhere
   std::map<std::string, Variable> fed;  ///< of a table
 
   template <class Visitor>
   void fields(Visitor& visit) {
-    visit(description, start, stop, step, needs_equations, logs_everything, loads, fed);
+    visit(description, start, stop, step, needs_equations, logs_everything, loads, fmu_folder, fed);
   }
 };
 

@@ -89,14 +89,18 @@ std::vector<std::string> environment_with(const fs::path& folder) {
 /// The arguments of posix_spawn, released by scope.
 class SpawnOrders {
  public:
-  SpawnOrders(int socket, int memory, int lifeline) {
+  SpawnOrders(int socket, int memory, int lifeline, const fs::path& said) {
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, kErrors);
+    if (!said.empty()) {
+      ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, said.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    }
     ::posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);  // the parent's output is for results
     ::posix_spawn_file_actions_adddup2(&actions, socket, kSocket);
     ::posix_spawn_file_actions_adddup2(&actions, memory, kMemory);
     ::posix_spawn_file_actions_adddup2(&actions, lifeline, kLifeline);
-    ::posix_spawn_file_actions_addclosefrom_np(&actions, kLifeline + 1);
+    ::posix_spawn_file_actions_addclosefrom_np(&actions, said.empty() ? kErrors : kErrors + 1);
     ::posix_spawnattr_init(&attributes);
     sigset_t none;
     sigset_t all;
@@ -124,8 +128,26 @@ class SpawnOrders {
 
 }  // namespace
 
-StartedProgram start_program(int memory, const fs::path& folder) {
-  const fs::path program = program_file();
+namespace {
+
+/// What posix_spawn takes: pointers, the last one null.
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (auto& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+struct Start {
+  fs::path program;
+  std::vector<std::string> arguments;
+  std::vector<std::string> environment;
+  fs::path said{};  ///< for the error stream until it has begun; empty = as that of this process
+};
+
+StartedProgram start(int memory, Start start) {
+  const fs::path& program = start.program;
   std::array<int, 2> sockets{-1, -1};
   std::array<int, 2> pipe{-1, -1};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0) fail_start(program, errno);
@@ -137,17 +159,12 @@ StartedProgram start_program(int memory, const fs::path& folder) {
   const int their_socket = moved_up(sockets[1]);
   const int their_lifeline = moved_up(pipe[0]);
   const int their_memory = ::fcntl(memory, F_DUPFD_CLOEXEC, kAboveInherited);
-  auto variables = environment_with(folder);
-  std::vector<char*> environment;
-  environment.reserve(variables.size() + 1);
-  for (auto& variable : variables) environment.push_back(variable.data());
-  environment.push_back(nullptr);
-  std::string name = kProgram;
-  std::array<char*, 2> arguments{name.data(), nullptr};
+  const auto environment = pointers_to(start.environment);
+  const auto arguments = pointers_to(start.arguments);
   StartedProgram started{-1, sockets[0], pipe[1]};
   int error = 0;
   {
-    const SpawnOrders orders(their_socket, their_memory, their_lifeline);
+    const SpawnOrders orders(their_socket, their_memory, their_lifeline, start.said);
     error = ::posix_spawn(&started.process, program.c_str(), &orders.actions, &orders.attributes, arguments.data(),
                           environment.data());
   }
@@ -156,6 +173,18 @@ StartedProgram start_program(int memory, const fs::path& folder) {
   ::close(started.socket);
   ::close(started.lifeline);
   fail_start(program, error);
+}
+
+}  // namespace
+
+StartedProgram start_program(int memory, const fs::path& folder) {
+  return start(memory, {program_file(), {kProgram}, environment_with(folder)});
+}
+
+StartedProgram start_sandboxed_program(int memory, const SandboxFolders& folders, const fs::path& said) {
+  auto command = sandboxed_command(program_file(), folders);
+  const fs::path tool = command.front();
+  return start(memory, {tool, std::move(command), sandboxed_environment(folders), said});
 }
 
 }  // namespace entrain::worker

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "subsystem/ends_initialization.hpp"
+#include "subsystem/fmi/fmu_subsystem.hpp"
 #include "subsystem/foreign_calls.hpp"
 
 namespace entrain::worker {
@@ -74,6 +75,7 @@ ServedSubsystem::Handler ServedSubsystem::handler(Operation operation) {
                                                                                              &S::read_inner,
                                                                                              &S::refusal,
                                                                                              &S::reading,
+                                                                                             &S::proof,
                                                                                              &S::equation_state,
                                                                                              &S::right_hand_side,
                                                                                              &S::equation_outputs,
@@ -225,6 +227,12 @@ void ServedSubsystem::refusal() {
 
 void ServedSubsystem::reading() {
   parcel_.write(subsystem::reading_of(*subsystem_, box_.state));
+}
+
+void ServedSubsystem::proof() {
+  base::Bytes starts;
+  parcel_.read(starts);
+  parcel_.write(subsystem::fmu_proof(*subsystem_, starts));
 }
 
 Equations::Point ServedSubsystem::point() const {

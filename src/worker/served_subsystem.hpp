@@ -54,6 +54,7 @@ class ServedSubsystem {
   void read_inner();
   void refusal();
   void reading();
+  void proof();
   void equation_state();
   void right_hand_side();
   void equation_outputs();

@@ -137,6 +137,20 @@ void die_with_parent() {
   if (::poll(&already, 1, 0) > 0) ::_exit(kNotStartedByParent);
 }
 
+/// What cannot be done goes where the maker of the sandbox reports.
+void confine_or_end(const Confinement& confinement) {
+  try {
+    confine(confinement);
+  } catch (const std::exception& error) {
+    static_cast<void>(base::write_all(STDERR_FILENO, error.what()));
+    ::_exit(kNotStartedByParent);
+  }
+  if (!confinement.sandbox) return;
+  ::dup2(kErrors, STDOUT_FILENO);
+  ::dup2(kErrors, STDERR_FILENO);
+  ::close(kErrors);
+}
+
 }  // namespace
 
 int serve(const Maker& make) {
@@ -148,6 +162,8 @@ int serve(const Maker& make) {
   SharedMemory memory(kMemory);
   auto& page = *reinterpret_cast<ProcessPage*>(memory.map({0, sizeof(ProcessPage)}));
   if (page.protocol != kProtocol) return kNotStartedByParent;
+  confine_or_end(page.confinement);
+  page.began.store(true);
   base::ForeignCode::note_calls_in(page.note);
   Server(memory, page, make).run();
 }

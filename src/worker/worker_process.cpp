@@ -11,14 +11,18 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <thread>
 
 #include "base/fault_text.hpp"
+#include "base/printable.hpp"
 #include "entrain/fact_codes.hpp"
+#include "subsystem/fmi/fmu_subsystem.hpp"
 
 namespace entrain::worker {
 namespace {
 
+namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr Duration kInterval = 0.02;       // s between two looks at a worker that computes
@@ -48,6 +52,12 @@ std::string cause_of(base::Fault fault, int status) {
   return base::text_of(fault).cause;
 }
 
+/// Of the process in a sandbox, from that of the program around it, which ends with 128 + the number of a signal.
+int status_inside(int status) {
+  constexpr int kSignals = 128;
+  return WIFEXITED(status) && WEXITSTATUS(status) > kSignals ? WEXITSTATUS(status) - kSignals : status;
+}
+
 std::string arguments_of(const Mailbox& box) {
   if (box.operation != Operation::Step) return {};
   return fmt::format("t = {:.12g} s, step = {:.12g} s", box.from, box.size);
@@ -74,7 +84,7 @@ struct WorkerProcess::Wait {
   Duration lasted() const { return std::chrono::duration<double>(Clock::now() - since).count(); }
 };
 
-WorkerProcess::WorkerProcess()
+WorkerProcess::WorkerProcess(const Confinement& confinement)
     : memory_(SharedMemory::new_file(sizeof(ProcessPage))),
       page_(*reinterpret_cast<ProcessPage*>(memory_.map({0, sizeof(ProcessPage)}))),
       callers_(1),
@@ -83,7 +93,27 @@ WorkerProcess::WorkerProcess()
   constexpr std::size_t kSegments = (sizeof(ProcessPage) + 4095) / 4096 * 4096;
   page_.end.store(kSegments);
   page_.note.time = std::nan("");
-  program_ = start_program(memory_.descriptor(), folder_.content());
+  page_.confinement = confinement;
+  start();
+}
+
+void WorkerProcess::start() {
+  if (!page_.confinement.sandbox) {
+    program_ = start_program(memory_.descriptor(), folder_.content());
+    return;
+  }
+  fs::create_directory(folders().own);
+  fs::create_directory(folders().scratch);
+  program_ = start_sandboxed_program(memory_.descriptor(), folders(), said());
+}
+
+/// A sandbox contains no FMU but those that are unpacked for it.
+MakeRequest WorkerProcess::as_seen_there(MakeRequest request) {
+  if (!page_.confinement.sandbox || request.description.fmu.empty()) return request;
+  const auto folder = folders().own / std::to_string(++unpacked_);
+  subsystem::unpack_fmu(request.description.fmu, folder);
+  request.fmu_folder = folder.string();
+  return request;
 }
 
 WorkerProcess::~WorkerProcess() {
@@ -107,7 +137,7 @@ WorkerProcess::Made WorkerProcess::make(const MakeRequest& request, const Caller
     const std::lock_guard lock(mutex_);
     callers_.front() = caller;
   }
-  parcel(page_.process).write(request);
+  parcel(page_.process).write(as_seen_there(request));
   post(page_.process, Operation::Make);
   wait(page_.process, 0);
   Made made;
@@ -180,7 +210,9 @@ void WorkerProcess::look(Wait& wait) {
           {FactCode::CallInterrupted, {wait.caller.subsystem}, {{"function", function_in(wait.box)}}},
           {.subsystem = {}, .variable = {}, .time = time_in(wait.box), .remedy = {}}});
   }
-  if (wait.caller.timeout && wait.lasted() > *wait.caller.timeout + kAfterTimeout) {
+  const bool many_calls = wait.box.operation == Operation::Abilities ||
+                          wait.box.operation == Operation::Proof;  // which the worker limits one by one
+  if (wait.caller.timeout && !many_calls && wait.lasted() > *wait.caller.timeout + kAfterTimeout) {
     fail(late_report(wait.caller, wait.box));
   }
   if (log.waiting && wait.lasted() > wait.next_report) report_long_call(wait);
@@ -249,7 +281,7 @@ bool WorkerProcess::has_ended() {
   for (;;) {
     int status = -1;
     const pid_t ended = ::waitpid(program_.process, &status, WNOHANG);
-    if (ended == program_.process) status_ = status;
+    if (ended == program_.process) status_ = page_.confinement.sandbox ? status_inside(status) : status;
     if (ended < 0 && errno == ECHILD) status_ = -1;
     if (status_) return true;
     if (!silent_) return false;
@@ -276,8 +308,14 @@ std::optional<Time> WorkerProcess::time_in(const Mailbox& box) const {
 
 /// By what the worker reported, else by how it ended and what it was in.
 Error WorkerProcess::end_report() const {
+  if (page_.confinement.sandbox && !page_.began) return sandbox_refusal();
   const std::size_t number = page_.serves < boxes_.size() ? page_.serves : 0;
-  if (fault_) return with_arguments(*fault_, *boxes_[number]);
+  if (fault_) {  // which may be that of a thread that no call knows
+    ErrorContext where = fault_->context();
+    if (where.subsystem.empty()) where.subsystem = callers_[number].subsystem;
+    if (!where.time) where.time = time_in(*boxes_[number]);
+    return with_arguments({fault_->code(), fault_->fact(), where}, *boxes_[number]);
+  }
   const base::Fault fault = status_ ? fault_of(*status_) : base::Fault::Replaced;
   Fact fact = fault_in(fault, callers_[number], *boxes_[number]);
   fact.values.emplace_back("cause", cause_of(fault, status_.value_or(-1)));
@@ -285,6 +323,19 @@ Error WorkerProcess::end_report() const {
     fact.values.emplace_back("said", fmt::format("; its log: '{}'", fmt::join(last_words_, "', '")));
   }
   return failure(std::move(fact), fault, callers_[number], *boxes_[number]);
+}
+
+Error WorkerProcess::sandbox_refusal() const {
+  std::ifstream file(said());
+  std::string why;
+  std::getline(file, why);
+  return {
+      ErrorCode::FileFailed,
+      {FactCode::SandboxUnavailable, {}, {{"why", why.empty() ? "bwrap ended without a word" : base::printable(why)}}},
+      {.subsystem = {},
+       .variable = {},
+       .time = {},
+       .remedy = "User namespaces must be allowed (in a container too), or run the FMU with isolate = true alone"}};
 }
 
 Error WorkerProcess::late_report(const Caller& caller, const Mailbox& box) const {

@@ -29,10 +29,12 @@ struct Caller {
 class WorkerProcess {
  public:
   /// Throws Error{FileFailed} when it cannot be started.
-  WorkerProcess();
+  explicit WorkerProcess(const Confinement& confinement = {});
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
+
+  const Confinement& confinement() const { return page_.confinement; }
 
   struct Made {
     MadeSubsystem subsystem;
@@ -53,6 +55,11 @@ class WorkerProcess {
 
  private:
   struct Wait;
+  void start();
+  MakeRequest as_seen_there(MakeRequest request);
+  SandboxFolders folders() const { return {folder_.content() / "own", folder_.content() / "scratch"}; }
+  std::filesystem::path said() const { return folder_.content() / "said"; }
+  Error sandbox_refusal() const;
   void look(Wait& wait);
   void receive();
   void take_frame(Speech what, std::span<const std::byte> content);
@@ -72,6 +79,7 @@ class WorkerProcess {
   ProcessPage& page_;
   StartedProgram program_;
   std::mutex making_;
+  int unpacked_ = 0;                      ///< FMUs, for a sandbox
   std::mutex mutex_;                      ///< of all below
   std::deque<Caller> callers_;            ///< by number; the first is the one whose subsystem is being made
   std::deque<Mailbox*> boxes_;            ///< likewise

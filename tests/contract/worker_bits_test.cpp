@@ -101,6 +101,16 @@ TEST_P(WorkerMethods, of_fmus_give_the_same_bits) {
       test::changed(of_fmus(test::example("mechanical")), {.method = GetParam(), .step = 1e-3, .stop = 0.05}));
 }
 
+TEST(WorkerSandbox, of_fmus_gives_the_same_bits) {
+  const auto description =
+      test::changed(of_fmus(test::example("mechanical")), {.method = "ifosmondi", .step = 1e-3, .stop = 0.05});
+  auto closed = description;
+  closed.sandbox = {true, {}};
+  const auto here = outcome_of(description, std::nullopt);
+  EXPECT_TRUE(outcome_of(closed, std::nullopt).bits == here.bits) << "apart";
+  EXPECT_TRUE(outcome_of(closed, Isolation("all")).bits == here.bits) << "in one process";
+}
+
 class WorkerExamples : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(All, WorkerExamples, testing::ValuesIn(test::example_names()),
                          [](const auto& of) { return as_name(of.param); });

@@ -2,10 +2,12 @@
 // integrator.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <stdexcept>
 
+#include "entrain/judged_run.hpp"
 #include "entrain/recording.hpp"
 #include "support/systems.hpp"
 
@@ -67,10 +69,38 @@ class Drivetrain : public testing::Test {
 };
 
 TEST_F(Drivetrain, swings_with_held_inputs_and_not_with_f3ornits) {
-  const auto delivered = test::example("drivetrain");
+  auto delivered = test::example("drivetrain");
+  delivered.step = {0.01, {}};
   const double held = error_in_the_shaft(delivered, "jacobi");
   EXPECT_GT(held, 0.03) << "visible";
   EXPECT_LT(error_in_the_shaft(delivered, "f3ornits"), held / 20.0);
+}
+
+TEST_F(Drivetrain, is_trusted_as_it_is_shipped_and_rightly_so) {
+  const auto shipped = test::example("drivetrain");
+  MemoryRecorder recorder;
+  JudgedRunOptions options;
+  options.observers = {recorder};
+  const auto run = run_judged(shipped, options);
+  EXPECT_EQ(run.verdict.grade, Grade::Trusted) << render(run.verdict.reasons, "; ");
+
+  auto all_equations = load(test::examples_folder() + "/drivetrain/reference.toml");
+  all_equations.step = shipped.step;
+  Simulation reference(all_equations);
+  MemoryRecorder exact;
+  reference.observe(exact);
+  ASSERT_EQ(reference.run().termination, Termination::Completed);
+  ASSERT_EQ(exact.times.size(), recorder.times.size());
+  const auto tolerances = tolerances_of(shipped);
+  for (const auto& output : run.estimate.outputs) {
+    const auto& truth = exact.column(output.name);
+    const auto& ours = recorder.column(output.name);
+    const auto [least, most] = std::minmax_element(truth.begin(), truth.end());
+    double sum = 0.0;
+    for (std::size_t k = 0; k < truth.size(); ++k) sum += (ours[k] - truth[k]) * (ours[k] - truth[k]);
+    const double error = std::sqrt(sum / static_cast<double>(truth.size())) / (*most - *least);
+    EXPECT_LE(error, tolerances.of(output.name)) << output.name;
+  }
 }
 
 TEST_F(Drivetrain, missiles_is_exact_to_a_hundred_thousandth_with_full_capabilities) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "entrain/learning.hpp"
@@ -64,6 +65,64 @@ LearnOptions runs(int iterations, double tolerance = 0.0) {
 double norm(const LearnResult& result, std::size_t iteration) {
   return result.iterations.at(iteration).connections.at(0).norm;
 }
+
+/// The two masses of the paper with all their springs and dampers as one set of equations, by Runge-Kutta steps of a
+/// tenth of `step`: the position of the second one at every step.
+std::vector<double> true_positions(Duration step, std::size_t steps) {
+  using State = std::array<double, 4>;  // x1, v1, x, v
+  const auto rates = [](const State& s) -> State {
+    const double force = 100.0 * (s[0] - s[2]) + 0.1 * (s[1] - s[3]);
+    return {s[1], -10.0 * s[0] - 0.1 * s[1] - force, s[3], -1000.0 * s[2] - 0.1 * s[3] + force};
+  };
+  const auto moved = [](State s, const State& by, double h) {
+    for (std::size_t i = 0; i < s.size(); ++i) s[i] += h * by[i];
+    return s;
+  };
+  constexpr int kParts = 10;
+  const double h = step / kParts;
+  State s{0.0, 100.0, 0.0, -100.0};
+  std::vector<double> positions{s[2]};
+  for (std::size_t k = 1; k <= steps; ++k) {
+    for (int part = 0; part < kParts; ++part) {
+      const State a = rates(s);
+      const State b = rates(moved(s, a, h / 2));
+      const State c = rates(moved(s, b, h / 2));
+      const State d = rates(moved(s, c, h));
+      for (std::size_t i = 0; i < s.size(); ++i) s[i] += h / 6 * (a[i] + 2 * b[i] + 2 * c[i] + d[i]);
+    }
+    positions.push_back(s[2]);
+  }
+  return positions;
+}
+
+class LearnedError : public testing::TestWithParam<const char*> {};
+
+TEST_P(LearnedError, is_that_of_the_run_and_not_what_is_minimised) {
+  SystemDescription description = example("learning");
+  description.stop = {5.0, {}};
+  for (auto& subsystem : description.subsystems) subsystem.start["integrator"] = {std::string(GetParam()), {}};
+  const auto result = learn(description, runs(13));
+  ASSERT_TRUE(result.judged);
+  const auto& outputs = result.judged->estimate.outputs;
+  const auto found =
+      std::find_if(outputs.begin(), outputs.end(), [](const auto& of) { return of.name == "motion_side.x"; });
+  ASSERT_NE(found, outputs.end());
+  ASSERT_EQ(found->estimate, EstimateKind::Propagated) << render(result.judged->verdict.reasons, "; ");
+
+  const auto run = recorded(with_learned(description, result.learned), &result.learned);
+  const auto& ours = run.column("motion_side.x");
+  const auto exact = true_positions(description.step->value, ours.size() - 1);
+  double sum = 0.0;
+  for (std::size_t k = 0; k < ours.size(); ++k) sum += (ours[k] - exact[k]) * (ours[k] - exact[k]);
+  const auto [least, most] = std::minmax_element(exact.begin(), exact.end());
+  const double truth = std::sqrt(sum / static_cast<double>(ours.size())) / (*most - *least);
+  EXPECT_GT(truth, 1e3 * result.learned.error) << "what is minimised is far smaller";
+  EXPECT_GT(found->error, truth / 3);
+  EXPECT_LT(found->error, truth * 3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Learning, LearnedError, testing::Values("semi-implicit", "exact"),
+                         [](const auto& of) { return of.index == 0 ? "euler" : "exact"; });
 
 TEST(Learning, damped_oscillator_has_the_verified_norms) {
   const auto result = learn(example("learning"), runs(13));

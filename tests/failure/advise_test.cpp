@@ -129,14 +129,20 @@ TEST(Auto, runs_a_real_method_with_the_reason) {
 }
 
 TEST(Auto, falls_back_to_capabilities) {
-  const auto note = [&](const std::string& extra) {
+  const auto note = [&](const std::string& extra, const std::vector<std::string>& words = {}) {
     const TemporaryFolder folder;
-    const auto run = run_program(folder, {"run", pair_in(folder, extra).string(), "--json", "--out", "out"});
+    std::vector<std::string> command{"run", pair_in(folder, extra).string(), "--json", "--out", "out"};
+    command.insert(command.end(), words.begin(), words.end());
+    const auto run = run_program(folder, command);
     EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(json_of(run)["verdict"]["grade"], "trusted") << extra;
     return test::json_fact(json_of(run)["notes"], FactCode::MethodChosen);
   };
   for (const auto* extra : {"linearization = false", "linearization = false\nrollback = false"}) {
-    EXPECT_EQ(note(extra)["values"]["reasons"], name_of(FactCode::TrialMeasured)) << extra;
+    const auto chosen = note(extra);
+    EXPECT_EQ(chosen["values"]["reasons"], name_of(FactCode::TrialMeasured)) << extra;
+    EXPECT_EQ(chosen["subjects"][0], "missiles") << extra;  // without linearizations it continues states
+    EXPECT_EQ(note(extra, {"--exclude", "missiles"})["subjects"][0], "gauss-seidel of degree 1") << extra;
   }
   const auto odd = note("step = 0.013");
   EXPECT_EQ(odd["subjects"][0], "f3ornits");

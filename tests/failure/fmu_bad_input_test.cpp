@@ -116,7 +116,7 @@ std::vector<BadInput> bad_inputs() {
        Normal,
        [](const BadFmu& here) { return here.write_library(test::text_of(test::needy_fmu_library())); },
        "fmu-library-missing",
-       {file, "'libabsent.so'"}},
+       {file, "libabsent.so"}},
       {"newer C library",
        Normal,
        [](const BadFmu& here) { return here.library_with("GLIBC_2.2.5", "GLIBC_9.9.5"); },

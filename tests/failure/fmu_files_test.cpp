@@ -199,6 +199,43 @@ TEST_F(FmuFiles, file_that_is_no_library_is_reported) {
   EXPECT_EQ(refusal(file).text("file"), "binaries/linux64/scripted.so");
 }
 
+TEST_F(FmuFiles, library_for_another_machine_is_reported_with_both_machines) {
+  constexpr std::size_t kClass = 4;
+  constexpr std::size_t kMachine = 18;
+  std::string other = library_;
+  other[kMachine] = static_cast<char>(0xb7);
+  Fact refused = refusal(write_library(other));
+  EXPECT_EQ(refused.text("of"), "fmu-wrong-machine") << refused;
+  EXPECT_EQ(refused.text("machine"), "AArch64 (64 bits)");
+  EXPECT_EQ(refused.text("present"), "x86_64 (64 bits)");
+  EXPECT_EQ(refused.text("file"), "binaries/linux64/scripted.so");
+  other[kMachine] = 3;
+  other[kClass] = 1;
+  EXPECT_EQ(refusal(write_library(other)).text("machine"), "x86 (32 bits)");
+}
+
+TEST_F(FmuFiles, library_that_is_cut_off_is_not_given_to_the_loader) {
+  const Fact refused = refusal(write_library(library_.substr(0, library_.size() / 3)));
+  EXPECT_EQ(refused.text("of"), "fmu-not-library") << refused;
+  expect_text(std::string(refused.text("why")), "cut off");
+}
+
+TEST_F(FmuFiles, kind_of_file_that_is_no_library_is_not_given_to_the_loader) {
+  constexpr std::size_t kType = 16;
+  std::string other = library_;
+  other[kType] = 1;  // an object file
+  EXPECT_EQ(refusal(write_library(other)).text("of"), "fmu-not-library");
+}
+
+TEST_F(FmuFiles, libraries_that_are_missing_are_all_named) {
+  const Fact refused = refusal(write_library(
+      patched(test::text_of(test::needy_fmu_library()), std::string("libc.so.6"), std::string("libd.so.6"))));
+  EXPECT_EQ(refused.text("of"), "fmu-library-missing") << refused;
+  for (const char* name : {"libabsent.so", "libd.so.6"}) {
+    EXPECT_EQ(std::count(refused.subjects.begin(), refused.subjects.end(), name), 1) << name << refused;
+  }
+}
+
 TEST_F(FmuFiles, library_that_is_missing_is_named) {
   const Fact refused = refusal(write_library(test::text_of(test::needy_fmu_library())));
   EXPECT_EQ(refused.text("of"), "fmu-library-missing") << refused;

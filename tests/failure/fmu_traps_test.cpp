@@ -1,8 +1,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <sstream>
+#include <thread>
 
+#include "entrain/simulation.hpp"
+#include "entrain/system.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "support/archives.hpp"
 #include "support/facts.hpp"
@@ -95,6 +99,19 @@ TEST_F(FmuTraps, crash_while_probed_withdraws_the_ability_and_the_run_goes_on) {
               "tried in a process apart: this is not used");
   EXPECT_EQ(line(1), "0,0");
   EXPECT_EQ(line(11), "1,0.9999999999999999");
+}
+
+/// A process that cannot be copied: what an FMU claims is tried in a worker.
+TEST_F(FmuTraps, crash_while_probed_does_no_harm_to_a_process_with_threads) {
+  write("state_crash");
+  test::write_text(folder_ / "system.toml", alone("state_crash", "start = { u = 1.0 }"));
+  const std::jthread other([](const std::stop_token& end) {
+    while (!end.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  });
+  Simulation simulation(load(folder_ / "system.toml"));
+  const auto& summary = simulation.run();
+  EXPECT_EQ(summary.termination, Termination::Completed) << summary.message;
+  EXPECT_TRUE(test::has_fact(summary.warnings, FactCode::FmuClaimWithdrawn));
 }
 
 TEST_F(FmuTraps, abilities_beside_the_one_that_crashes_are_kept) {

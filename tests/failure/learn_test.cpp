@@ -22,7 +22,7 @@ TEST(LearnCommand, writes_a_correction_that_run_replays_to_the_same_bits) {
   ASSERT_EQ(learned.exit_code, 0) << learned.err;
   expect_text(learned.out, "delayed  force_side.F");
   expect_text(learned.out, "gamma = 0.984354");
-  expect_text(learned.out, "run   3  to t = 1 s  error ");
+  expect_text(learned.out, "run   3  to t = 1 s  missed ");
   expect_text(learned.out, "--learned l/learned.json");
   const auto how = Json::parse(text_of(folder / "l/learning.json"));
   EXPECT_EQ(how["iterations"].size(), 4U);

@@ -69,7 +69,7 @@ TEST_F(LearnedRun, names_its_correction) {
   const auto run = Json::parse(text_of(folder_ / "r/run.json"));
   const auto learned = Json::parse(text_of(folder_ / "l/learned.json"));
   EXPECT_EQ(run["learned_correction"]["file"], "l/learned.json");
-  EXPECT_EQ(run["learned_correction"]["error"], learned["error"]);
+  EXPECT_EQ(run["learned_correction"]["residual"], learned["error"]);
   EXPECT_EQ(run["learned_correction"]["inputs"], Json({"motion_side.F"}));
   expect_text(text_of(folder_ / "r/system.resolved.toml"), "# corrected by --learned l/learned.json\n");
 }

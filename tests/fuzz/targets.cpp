@@ -14,6 +14,7 @@
 #include "description/system_file.hpp"
 #include "entrain/error.hpp"
 #include "read/csv_reader.hpp"
+#include "subsystem/fmi/elf_file.hpp"
 #include "subsystem/fmi/model_description.hpp"
 #include "subsystem/native/csv_source.hpp"
 
@@ -135,6 +136,16 @@ void csv_source(std::string_view bytes) {
   }
 }
 
+/// A library as a file, before it is loaded.
+void elf(std::string_view bytes) {
+  static const ScratchFile file(".so");
+  const auto& path = file.write(bytes);
+  const subsystem::ElfFile library(path);
+  for (const auto& symbol : library.symbols()) require(*symbol.name != '\0', "a symbol without a name");
+  subsystem::missing_libraries(path);
+  subsystem::elf_misfit(path);
+}
+
 }  // namespace
 
 const std::vector<Target>& targets() {
@@ -146,7 +157,8 @@ const std::vector<Target>& targets() {
                                        {"ssm", ssm},
                                        {"uri", uri},
                                        {"csv", csv},
-                                       {"csv_source", csv_source}};
+                                       {"csv_source", csv_source},
+                                       {"elf", elf}};
   return all;
 }
 

@@ -7,15 +7,13 @@ import subprocess
 BUILD = pathlib.Path(os.environ["ENTRAIN_BUILD"])
 
 
-def run(folder, system, environment=None):
-    """Runs the system (TOML) in the folder, with these environment variables besides the others. Returns the columns of
-    results.csv by name, as lists of floats."""
+def run(folder, system):
+    """Runs the system (TOML) in the folder. Returns the columns of results.csv by name, as lists of floats."""
     folder = pathlib.Path(folder)
     (folder / "system.toml").write_text(system)
     command = [os.environ["ENTRAIN_PROGRAM"], "run", "system.toml", "--out", "out", "--overwrite", "--quiet",
                "--no-estimate"]
-    result = subprocess.run(command, cwd=folder, env={**os.environ, **(environment or {})}, capture_output=True,
-                            text=True, check=False)
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         raise AssertionError(f"entrain run ended with {result.returncode}: {result.stderr}")
     with open(folder / "out" / "results.csv", newline="", encoding="utf-8") as file:

@@ -38,6 +38,14 @@ UNCHECKED static inline void use_memory_that_is_not_there(void) {
   volatile int* volatile nothing = NULL;
   *nothing = 1;
 }
+UNCHECKED static inline int recurse(volatile int* depth) {
+  volatile int frame[1000];
+  frame[0] = ++*depth;
+  return *depth > 0 ? recurse(depth) + frame[0] : 0;
+}
+UNCHECKED static inline int divided(volatile int by) {
+  return 1000 / by;
+}
 static inline void hang(void) {
   for (;;) sleep(1);
 }

@@ -56,6 +56,10 @@ std::string rod_fmu_library() {
 std::string trap_fmu_library() {
   return ENTRAIN_TRAP_FMU;
 }
+
+std::string grasping_fmu_library() {
+  return ENTRAIN_GRASPING_FMU;
+}
 std::string printing_fmu_library() {
   return ENTRAIN_PRINTING_FMU;
 }

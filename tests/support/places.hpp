@@ -23,6 +23,7 @@ std::string counting_exchange_library();
 std::string forgetful_fmu_library();  // it goes back in part
 std::string rod_fmu_library();        // many states that depend on few
 std::string trap_fmu_library();
+std::string grasping_fmu_library();
 std::string printing_fmu_library();
 std::string needy_fmu_library();
 std::string absent_library();

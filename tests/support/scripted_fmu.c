@@ -18,15 +18,6 @@ static void log_text(const Component* c, fmi2Status status, const char* format, 
   c->callbacks.logger(c->callbacks.componentEnvironment, "scripted", status, "logStatusError", format, argument);
 }
 
-UNCHECKED static int recurse(volatile int* depth) {
-  volatile int frame[1000];
-  frame[0] = ++*depth;
-  return *depth > 0 ? recurse(depth) + frame[0] : 0;
-}
-UNCHECKED static int divided(volatile int by) {
-  return 1000 / by;
-}
-
 /* What a library linked with -ffast-math does: numbers below 2.2e-308 become 0 in the thread that loads it. */
 __attribute__((constructor)) static void flush_denormals(void) {
   _mm_setcsr(_mm_getcsr() | 0x8040);

@@ -97,7 +97,7 @@ TEST(ParameterStudy, limits_are_those_of_the_paper) {
   ASSERT_TRUE(problems.empty());
   const ModelFactory built_in;
   const advising::ParameterStudy study(description, built_in, prepared,
-                                       {{"force_side.c_k", {}, {}}, {"force_side.d_k", 0.1, 100.0}});
+                                       {.parameters = {{"force_side.c_k", {}, {}}, {"force_side.d_k", 0.1, 100.0}}});
   MethodConfig seidel;
   seidel.method = "gauss-seidel";
   const std::vector<std::size_t> force_first{0, 1};
@@ -123,7 +123,7 @@ TEST(ParameterStudy, range_has_its_gaps_however_wide_it_is_searched) {
   std::vector<Problem> problems;
   const auto prepared = session::prepare(description, 1, {}, problems);
   const ModelFactory built_in;
-  const advising::ParameterStudy study(description, built_in, prepared, {{"force_side.c_k", {}, {}}});
+  const advising::ParameterStudy study(description, built_in, prepared, {.parameters = {{"force_side.c_k", {}, {}}}});
   MethodConfig implicit;
   implicit.method = "ifosmondi";
   const auto limits = study.limits(implicit, {0, 1}, 8.9);
@@ -144,7 +144,7 @@ TEST(ParameterStudy, joint_factor_is_never_beyond_what_one_parameter_alone_allow
   const auto prepared = session::prepare(description, 1, {}, problems);
   const ModelFactory built_in;
   const advising::ParameterStudy study(description, built_in, prepared,
-                                       {{"force_side.c_k", {}, {}}, {"force_side.m1", {}, {}}});
+                                       {.parameters = {{"force_side.c_k", {}, {}}, {"force_side.m1", {}, {}}}});
   MethodConfig implicit;
   implicit.method = "missiles";
   const auto alone = study.limits(implicit, {0, 1}, 4.0)[0].stable[0].high;

@@ -70,7 +70,9 @@ TEST(Extensions, method_is_judged_by_the_adviser) {
   EXPECT_TRUE(judged("cheap").obstacles.empty());
   EXPECT_EQ(judged("cheap").radius, judged("missiles").radius);
   EXPECT_EQ(judged("cheap").error, judged("missiles").error);
-  EXPECT_GT(judged("cheap").calls_per_step, 2.0);  // measured: two subsystems; declared is half of that
+  // Measured, not declared, which is half of it; in a shorter run the first linearizations count for more.
+  ASSERT_TRUE(judged("cheap").calls_per_step && judged("missiles").calls_per_step);
+  EXPECT_NEAR(*judged("cheap").calls_per_step / *judged("missiles").calls_per_step, 1.0, 0.15);
 }
 
 TEST(Extensions, linear_step_of_its_own_yields_the_stability) {

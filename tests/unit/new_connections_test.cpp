@@ -28,6 +28,19 @@ TEST(ProposedConnection, by_the_type_alone_is_never_sure) {
   EXPECT_FALSE(proposals[0].sure);
 }
 
+TEST(ProposedConnection, is_made_where_types_and_directions_leave_a_single_wiring) {
+  const auto controller = part("pi", {port("u", "")}, {port("out", "")});
+  const auto loop = api::propose_connections({controller, part("pt1", {port("in", "")}, {port("level", "")})});
+  ASSERT_EQ(loop.size(), 2U);
+  for (const auto& proposal : loop) {
+    EXPECT_TRUE(proposal.sure) << proposal.input;
+    EXPECT_EQ(proposal.reason, "the only wiring that fits");
+  }
+  const auto choice =
+      api::propose_connections({controller, part("pt1", {port("in", "")}, {port("level", ""), port("flow", "")})});
+  EXPECT_FALSE(choice.at(0).sure);
+}
+
 TEST(ProposedConnection, by_name_takes_units_that_convert_and_no_others) {
   const auto proposal = [](const std::string& from, const std::string& to) {
     return api::propose_connections({part("a", {}, {port("F", from)}), part("b", {port("F", to)}, {})}).at(0);

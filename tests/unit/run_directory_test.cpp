@@ -6,6 +6,7 @@
 
 #include "entrain/entrain.hpp"
 #include "entrain/fact_codes.hpp"
+#include "methods/registry.hpp"
 #include "support/places.hpp"
 #include "support/systems.hpp"
 #include "support/temporary_folder.hpp"
@@ -129,12 +130,39 @@ TEST(RunIntoAFolder, that_failed_is_unreliable_and_nothing_is_run_again) {
   EXPECT_EQ(verdict(folder / "out").reasons.front().code, FactCode::RunInterrupted);
 }
 
+/// The adviser has nothing to offer.
+std::vector<Written<std::string>> without_another_method() {
+  std::vector<Written<std::string>> excluded;
+  for (const auto& [traits, make] : method::built_in_methods().entries()) excluded.push_back({traits.name, {}});
+  return excluded;
+}
+
+TEST(RunUntilTrusted, takes_the_method_that_the_adviser_offers_where_smaller_steps_cost_more) {
+  const TemporaryFolder folder;
+  auto description = prey_and_predators();
+  description.method.value = "jacobi";
+  description.step = {0.05, {}};
+  description.tolerance = {1e-5, {}};  // held inputs would need 100 000 steps and more
+  RunDirectoryOptions options;
+  options.folder = folder / "out";
+  std::vector<std::string> methods;
+  MeetOptions meet;
+  meet.attempt = [&](const RunAttempt& attempt) { methods.push_back(attempt.method); };
+  const auto result = run_until_trusted(description, options, meet);
+  EXPECT_EQ(result.verdict.grade, Grade::Trusted) << result.verdict.headline();
+  ASSERT_GE(methods.size(), 2U);
+  EXPECT_EQ(methods.front(), "");
+  EXPECT_EQ(methods[1], result.summary.method);
+  EXPECT_NE(result.summary.method, "jacobi");
+}
+
 /// Held inputs at a step of 0.05 s: the populations have an error of several per cent.
 TEST(RunUntilTrusted, refines_the_step_in_one_folder_until_the_bound_is_within_the_tolerance) {
   const TemporaryFolder folder;
   auto description = prey_and_predators();
   description.method.value = "jacobi";
   description.step = {0.05, {}};
+  description.exclude = without_another_method();
   RunDirectoryOptions options;
   options.folder = folder / "out";
   std::vector<double> steps;
@@ -158,6 +186,7 @@ TEST(RunUntilTrusted, ends_with_the_reason_when_the_budget_is_spent) {
   description.method.value = "jacobi";
   description.step = {0.05, {}};
   description.tolerance = {1e-6, {}};
+  description.exclude = without_another_method();
   RunDirectoryOptions options;
   options.folder = folder / "out";
   MeetOptions meet;

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "entrain/fact_codes.hpp"
+#include "entrain/judged_run.hpp"
 #include "support/estimated_run.hpp"
 #include "support/facts.hpp"
 #include "support/ode_model.hpp"
@@ -63,6 +64,33 @@ double error_of_sine(const test::EstimatedRun& run) {
   const auto& values = run.recorder.column("a.y");
   for (std::size_t k = 0; k < values.size(); ++k) squares += std::pow(values[k] - std::sin(run.recorder.times[k]), 2);
   return std::sqrt(squares / static_cast<double>(values.size())) / run.output("a.y").range;
+}
+
+/// y = sin t with a step of 0.05 s: the error is known without the engine.
+TEST(RunJudged, estimates_the_error_of_a_run_in_memory) {
+  auto description = test::two_in_a_loop(10.0);
+  description.step = {0.05, {}};
+  MemoryRecorder recorder({"a.y"});
+  JudgedRunOptions options;
+  options.observers = {recorder};
+  const auto run = run_judged(description, options, turning());
+  ASSERT_EQ(run.summary.termination, Termination::Completed) << run.summary.message;
+  EXPECT_EQ(run.system.method.value, "jacobi");
+  test::EstimatedRun same{run.summary, run.estimate, recorder};
+  const double truth = error_of_sine(same);
+  EXPECT_GT(same.output("a.y").error, truth / 3);
+  EXPECT_LT(same.output("a.y").error, truth * 3);
+  EXPECT_GT(truth, run.verdict.tolerance);
+  EXPECT_LT(truth, 10.0 * run.verdict.tolerance);
+  EXPECT_EQ(run.verdict.grade, Grade::Check) << run.verdict.headline();
+}
+
+TEST(RunJudged, run_that_fails_has_no_estimate) {
+  auto description = test::two_in_a_loop(10.0);
+  const auto run = run_judged(description, {}, turning(0.001));
+  EXPECT_EQ(run.summary.termination, Termination::Failed);
+  EXPECT_TRUE(run.estimate.outputs.empty());
+  EXPECT_EQ(run.verdict.grade, Grade::Unreliable);
 }
 
 TEST(RunEstimator, companions_take_three_quarters_of_the_steps_of_the_run) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/archive.hpp"
+#include "description/ssp_document.hpp"
 #include "description/ssp_file.hpp"
 #include "description/system_file.hpp"
 #include "support/archives.hpp"
@@ -55,6 +56,61 @@ class Ssp : public testing::Test {
   test::TemporaryFolder folder_;
   std::vector<Problem> problems_;
 };
+
+TEST_F(Ssp, files_of_others_with_empty_sources_brackets_and_parameters_that_are_there_again_are_read) {
+  std::vector<Problem> problems;
+  const auto values = description::parse_ssv(
+      "<ParameterSet version=\"1.0\" name=\"p\"><Parameters>"
+      "<Parameter name=\"k\"><Real value=\"1\" unit=\"[m]\"/></Parameter>"
+      "<Parameter name=\"k\"><Real value=\"2\"/></Parameter><Parameter name=\"k\"><Real value=\"3\"/></Parameter>"
+      "</Parameters></ParameterSet>",
+      "a.ssv", problems);
+  EXPECT_EQ(values.front().unit, "m");
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(test::outline(problems.front().fact), "parameter-twice k (count = 2)");
+  problems.clear();
+  const auto mappings = description::parse_ssm(
+      "<ParameterMapping version=\"1.0\"><MappingEntry source=\"\" target=\"a\"/><MappingEntry source=\"\" "
+      "target=\"b\"/>"
+      "<MappingEntry source=\"k\" target=\"c\"/></ParameterMapping>",
+      "a.ssm", problems);
+  EXPECT_EQ(mappings.size(), 1U);
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(test::outline(problems.front().fact), "mapping-source-empty a (count = 2)");
+
+  const auto system = read(document(
+      "<Elements><Component name=\"a\" source=\"a.fmu\"><ParameterBindings><ParameterBinding><ParameterValues>"
+      "<ParameterSet version=\"1.0\" name=\"p\"><Parameters><Parameter name=\"k\"><Real value=\"1\"/></Parameter>"
+      "<Parameter name=\"k\"><Real value=\"2\"/></Parameter></Parameters></ParameterSet></ParameterValues>"
+      "<ParameterMapping><ParameterMapping version=\"1.0\"><MappingEntry source=\"k\" target=\"c\"/></ParameterMapping>"
+      "</ParameterMapping></ParameterBinding></ParameterBindings></Component></Elements>"));
+  EXPECT_EQ(start(system, 0, "c"), 2.0);
+}
+
+TEST_F(Ssp, steps_of_the_annotations_of_osp_count) {
+  const auto system = read(document(
+      "<Elements><Component name=\"a\" source=\"a.fmu\"><Annotations><Annotation type=\"com.opensimulationplatform\">"
+      "<osp:StepSizeHint value=\"0.02\"/></Annotation></Annotations></Component></Elements>",
+      "<DefaultExperiment stopTime=\"1\"><Annotations><Annotation type=\"com.opensimulationplatform\">"
+      "<osp:SimulationInformation><osp:FixedStepMaster baseStepSize=\"0.01\"/></osp:SimulationInformation></Annotation>"
+      "</Annotations></DefaultExperiment>"));
+  EXPECT_EQ(problems_.size(), 0U);
+  ASSERT_TRUE(system.step);
+  EXPECT_EQ(system.step->value, 0.01);
+  EXPECT_EQ(system.subsystems.at(0).step->value, 0.02);
+  EXPECT_EQ(notes(system), "");
+}
+
+TEST_F(Ssp, attributes_and_words_that_the_standard_does_not_have_are_named_with_their_line) {
+  const auto system =
+      read(document("<Elements><Component name=\"a\" source=\"a.fmu\" colour=\"red\" osp:mine=\"1\">"
+                    "<Connectors>\n<Connector name=\"u\" kind=\"inputs\"/></Connectors></Component></Elements>"));
+  EXPECT_EQ(notes(system),
+            "attribute-unknown Component, colour\n"
+            "attribute-word Connector, kind (value = inputs, words = input, output, parameter, calculatedParameter, "
+            "structuralParameter, constant, local, inout, unspecified)\n");
+  EXPECT_EQ(system.notes.back().where.line, 2);
+}
 
 TEST_F(Ssp, takes_the_times_of_the_default_experiment_and_the_implementation) {
   const auto system =

@@ -165,7 +165,7 @@ export interface ComparisonPage {
 export interface LearnIteration {
   iteration: number;
   horizon: number;
-  error: number | null; // of the signal's range; null where the run failed
+  residual: number | null; // what is minimised, of the signal's range; null where the run failed
   connections?: Record<string, { norm: number | null; max_error: number | null }>;
   failure?: string;
 }
@@ -176,7 +176,8 @@ export interface LearningPage {
   title: string;
   end: string;
   best_iteration: number;
-  error: number | null;
+  verdict: Verdict | null; // of the run with the corrections; null where it was not made
+  residual: number | null;
   full_runs: number;
   gamma: number | null;
   radius: number | null;

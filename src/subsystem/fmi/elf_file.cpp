@@ -2,14 +2,19 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <optional>
 #include <set>
+#include <sstream>
 
 namespace entrain::subsystem {
 namespace {
@@ -17,10 +22,11 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Read, not mapped: tools that watch a process (valgrind) take a mapped library for a loaded one.
-std::vector<std::byte> bytes_of(const fs::path& path) {
+std::vector<std::byte> bytes_of(const fs::path& path,
+                                std::streamoff most = std::numeric_limits<std::streamoff>::max()) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file) return {};
-  const auto size = file.tellg();
+  const std::streamoff size = std::min<std::streamoff>(file.tellg(), most);
   if (size <= 0) return {};
   std::vector<std::byte> bytes(static_cast<std::size_t>(size));
   file.seekg(0);
@@ -95,7 +101,107 @@ bool uses_copied_data(const ElfFile& file) {
   });
 }
 
+/// The beginning of any ELF file: of 32 and of 64 bits alike.
+struct ElfBeginning {
+  std::array<unsigned char, EI_NIDENT> ident;
+  std::uint16_t type;
+  std::uint16_t machine;
+};
+
+std::string machine_text(const ElfBeginning& file) {
+  const bool swapped = file.ident[EI_DATA] == ELFDATA2MSB;
+  const unsigned machine = swapped ? __builtin_bswap16(file.machine) : file.machine;
+  const char* bits = file.ident[EI_CLASS] == ELFCLASS32 ? "32" : "64";
+  switch (machine) {
+    case EM_X86_64: return fmt::format("x86_64 ({} bits)", bits);
+    case EM_386: return "x86 (32 bits)";
+    case EM_AARCH64: return fmt::format("AArch64 ({} bits)", bits);
+    case EM_ARM: return "ARM (32 bits)";
+    case EM_RISCV: return fmt::format("RISC-V ({} bits)", bits);
+    case EM_PPC64: return fmt::format("PowerPC ({} bits)", bits);
+    default: return fmt::format("machine {} of ELF ({} bits)", machine, bits);
+  }
+}
+
+/// Null = no ELF file.
+const ElfBeginning* beginning_of(std::span<const std::byte> bytes) {
+  const auto found = entries_at<ElfBeginning>(bytes, 0, 1);
+  if (found.empty() || std::memcmp(found[0].ident.data(), ELFMAG, SELFMAG) != 0) return nullptr;
+  return &found[0];
+}
+
+/// The loader maps what the program headers name, and a process that touches what lies beyond the end of the file dies.
+bool is_cut_off(std::span<const std::byte> beginning, std::uint64_t size) {
+  const auto header = entries_at<Elf64_Ehdr>(beginning, 0, 1);
+  if (header.empty()) return true;
+  const auto segments = entries_at<Elf64_Phdr>(beginning, header[0].e_phoff, header[0].e_phnum);
+  if (segments.size() != header[0].e_phnum) return true;
+  return std::any_of(segments.begin(), segments.end(), [&](const Elf64_Phdr& segment) {
+    return segment.p_type == PT_LOAD && (segment.p_offset > size || segment.p_filesz > size - segment.p_offset);
+  });
+}
+
+/// Those of a list as the loader takes it ("a:b"), with $ORIGIN.
+void add_folders(std::string list, const fs::path& origin, std::vector<fs::path>& folders) {
+  for (const std::string_view name : {"${ORIGIN}", "$ORIGIN"}) {
+    for (auto at = list.find(name); at != std::string::npos; at = list.find(name)) {
+      list.replace(at, name.size(), origin.string());
+    }
+  }
+  std::stringstream parts(list);
+  for (std::string folder; std::getline(parts, folder, ':');) folders.emplace_back(folder);
+}
+
+/// Whether the loader finds a library of this name: it is loaded, in one of the folders, or in the loader's cache,
+/// where its name is a string of its own.
+bool is_known_to_loader(const std::string& name, const std::vector<fs::path>& folders) {
+  if (is_loaded(name)) return true;
+  std::error_code none;
+  if (name.find('/') != std::string::npos) return fs::exists(name, none);
+  if (std::any_of(folders.begin(), folders.end(), [&](const auto& folder) { return fs::exists(folder / name, none); }))
+    return true;
+  static const auto cache = bytes_of("/etc/ld.so.cache");
+  const std::string_view text(reinterpret_cast<const char*>(cache.data()), cache.size());
+  return text.find(std::string(1, '\0') + name + '\0') != std::string_view::npos;
+}
+
 }  // namespace
+
+std::optional<ElfMisfit> elf_misfit(const fs::path& library) {
+  constexpr std::streamoff kHeaders = 65536;
+  const auto bytes = bytes_of(library, kHeaders);
+  const auto own = bytes_of("/proc/self/exe", kHeaders);
+  const auto* file = beginning_of(bytes);
+  const auto* present = beginning_of(own);
+  if (file == nullptr) return ElfMisfit{.why = bytes.empty() ? "it is empty" : "it does not begin as an ELF file"};
+  if (present != nullptr && machine_text(*file) != machine_text(*present)) {
+    return ElfMisfit{.machine = machine_text(*file), .present = machine_text(*present)};
+  }
+  if (file->type != ET_DYN) return ElfMisfit{.why = "it is no shared library, but another kind of ELF file"};
+  std::error_code unknown;
+  if (file->ident[EI_CLASS] == ELFCLASS64 && is_cut_off(bytes, fs::file_size(library, unknown)))
+    return ElfMisfit{.why = "it is cut off"};
+  return std::nullopt;
+}
+
+std::vector<std::string> missing_libraries(const fs::path& library) {
+  std::vector<fs::path> files = brought_along(library);
+  files.insert(files.begin(), library);
+  std::vector<fs::path> folders{"/lib", "/usr/lib", "/lib64", "/usr/lib64"};
+  if (const char* path = std::getenv("LD_LIBRARY_PATH")) add_folders(path, {}, folders);
+  std::vector<std::string> missing;
+  for (const auto& file : files) {
+    const ElfFile elf(file);
+    auto searched = folders;
+    searched.push_back(library.parent_path());  // where those are loaded from that come with the FMU
+    for (const auto& list : elf.search_paths()) add_folders(list, file.parent_path(), searched);
+    for (const auto& name : elf.needed()) {
+      const bool seen = std::find(missing.begin(), missing.end(), name) != missing.end();
+      if (!seen && !is_known_to_loader(name, searched)) missing.push_back(name);
+    }
+  }
+  return missing;
+}
 
 ElfFile::ElfFile(const fs::path& path) : bytes_(bytes_of(path)) {
   const auto header = entries_at<Elf64_Ehdr>(bytes_, 0, 1);
@@ -140,14 +246,15 @@ std::vector<ElfFile::Symbol> ElfFile::symbols() const {
   return found;
 }
 
-std::vector<std::string> ElfFile::needed() const {
+std::vector<std::string> ElfFile::dynamic_texts(std::initializer_list<Elf64_Sxword> tags) const {
   const auto* from = section(SHT_DYNAMIC);
-  std::vector<std::string> names;
+  std::vector<std::string> found;
   for (const auto& entry : table<Elf64_Dyn>(from)) {
     if (entry.d_tag == DT_NULL) break;
-    if (entry.d_tag == DT_NEEDED) names.emplace_back(text(from, entry.d_un.d_val));
+    if (std::find(tags.begin(), tags.end(), entry.d_tag) != tags.end())
+      found.emplace_back(text(from, entry.d_un.d_val));
   }
-  return names;
+  return found;
 }
 
 /// The linkers of GNU leave some empty entries at the end of the table; where there is none, a count that only saves

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,7 +28,9 @@ class ElfFile {
   };
   std::vector<Symbol> symbols() const;
   /// Names of the libraries that it needs.
-  std::vector<std::string> needed() const;
+  std::vector<std::string> needed() const { return dynamic_texts({DT_NEEDED}); }
+  /// Lists of folders in which it looks for them first.
+  std::vector<std::string> search_paths() const { return dynamic_texts({DT_RPATH, DT_RUNPATH}); }
 
   /// Changes the file so that the library looks for what it refers to in itself first (DT_SYMBOLIC). False when the
   /// table has no place for it, or the file cannot be written.
@@ -38,10 +41,23 @@ class ElfFile {
   std::span<const Entry> table(const Elf64_Shdr* section) const;
   const Elf64_Shdr* section(Elf64_Word type) const;
   const char* text(const Elf64_Shdr* owner, std::size_t offset) const;
+  std::vector<std::string> dynamic_texts(std::initializer_list<Elf64_Sxword> tags) const;
 
   std::vector<std::byte> bytes_;
   std::span<const Elf64_Shdr> sections_;
 };
+
+/// Why the loader would not take a file, or would crash with it: it is for another machine, or no whole library.
+struct ElfMisfit {
+  std::string machine{};  ///< "AArch64 (64 bits)"; empty = this one
+  std::string present{};  ///< the machine of this process
+  std::string why{};      ///< for a file of this machine
+};
+/// nullopt for a file that fits.
+std::optional<ElfMisfit> elf_misfit(const std::filesystem::path& library);
+
+/// What `library`, and those beside it that it needs, need and the loader finds nowhere.
+std::vector<std::string> missing_libraries(const std::filesystem::path& library);
 
 /// How a library of an FMU is to be loaded so that it calls what it brings, and shares what the process has.
 struct ElfLoading {

@@ -72,22 +72,23 @@ std::string key_of(const fs::path& file) {
 
 }  // namespace
 
-std::shared_ptr<Fmu> Fmu::open(const fs::path& file) {
+std::shared_ptr<Fmu> Fmu::open(const fs::path& file, const fs::path& folder) {
   static std::mutex mutex;
   static std::map<std::string, std::weak_ptr<Fmu>> known;
   const std::string key = key_of(file);
   const std::lock_guard lock(mutex);
   auto& entry = known[key];
   if (auto fmu = entry.lock()) return fmu;
-  auto fmu = std::make_shared<Fmu>(file);
+  auto fmu = std::make_shared<Fmu>(file, folder);
   entry = fmu;
   return fmu;
 }
 
-Fmu::Fmu(const fs::path& file)
+Fmu::Fmu(const fs::path& file, const fs::path& folder)
     : name_(file.string()),
-      archive_(base::LocatedFile(file)),
-      description_(checked_description(archive_.folder(), name_)) {
+      archive_(folder.empty() ? std::make_optional<base::UnpackedArchive>(base::LocatedFile(file)) : std::nullopt),
+      folder_(archive_ ? archive_->folder() : folder),
+      description_(checked_description(folder_, name_)) {
   ports();
 }
 
@@ -135,7 +136,7 @@ const std::string& Fmu::identifier(FmuInterface interface) const {
 }
 
 std::string Fmu::missing_binary(FmuInterface interface) const {
-  return entrain::subsystem::missing_binary(archive_.folder(), platform(), identifier(interface));
+  return entrain::subsystem::missing_binary(folder_, platform(), identifier(interface));
 }
 
 const FmuFunctions& Fmu::functions(FmuInterface interface, std::optional<Duration> timeout) {
@@ -143,13 +144,13 @@ const FmuFunctions& Fmu::functions(FmuInterface interface, std::optional<Duratio
   const std::lock_guard lock(mutex_);
   if (const auto known = loaded_.find(identifier); known != loaded_.end()) return *known->second.functions;
   Loaded loaded;
-  loaded.library = std::make_unique<FmuLibrary>(archive_.folder(), platform(), identifier, name_, timeout);
+  loaded.library = std::make_unique<FmuLibrary>(folder_, platform(), identifier, name_, timeout);
   loaded.functions = functions_of(*loaded.library, description_);
   return *loaded_.emplace(identifier, std::move(loaded)).first->second.functions;
 }
 
 std::unique_ptr<FmuInstance> Fmu::instantiate(const std::string& instance, const FmuUse& use, FmuLog& log) {
-  auto made = functions(use.interface, log.code().owner().timeout).instantiate(instance, archive_.folder(), use, log);
+  auto made = functions(use.interface, log.code().owner().timeout).instantiate(instance, folder_, use, log);
   if (made) return made;
   const bool three = description_.version == FmiVersion::Three;
   const bool exchange = use.interface == FmuInterface::ModelExchange;

@@ -21,6 +21,11 @@ struct PortOrigin {
   std::size_t variable = 0;
   std::size_t element = 0;  ///< 0 of a scalar; arrays are counted row by row
   bool operator==(const PortOrigin&) const = default;
+
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(variable, element);
+  }
 };
 
 /// A variable as calls name it, and how many numbers it stands for.
@@ -76,6 +81,11 @@ FmuPorts ports_of(const FmuDescription& description, const std::string& fmu, con
 struct FmuStart {
   PortOrigin origin;
   Value value;
+
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(origin, value);
+  }
 };
 
 /// What an FMU really can do: its flags, each proven by a call.
@@ -104,12 +114,15 @@ struct FmuAbilities {
 class Fmu {
  public:
   /// The same object for the same file as long as it is held. Throws Error.
-  static std::shared_ptr<Fmu> open(const std::filesystem::path& file);
-  explicit Fmu(const std::filesystem::path& file);
+  static std::shared_ptr<Fmu> open(const std::filesystem::path& file) { return open(file, {}); }
+  /// `folder`: where it lies unpacked already; empty = it is unpacked here.
+  static std::shared_ptr<Fmu> open(const std::filesystem::path& file, const std::filesystem::path& folder);
+  Fmu(const std::filesystem::path& file, const std::filesystem::path& folder);
 
   const std::string& name() const noexcept { return name_; }  ///< the path, for messages
   /// "prey.fmu (FMI 2.0 co-simulation)"; `how`: how it is integrated, if not by itself.
   std::string title(FmuInterface interface, const std::string& how) const;
+  const std::filesystem::path& folder() const noexcept { return folder_; }  ///< of what it contains
   const FmuDescription& description() const noexcept { return description_; }
   bool offers(FmuInterface interface) const noexcept;
   const CoSimulationFlags& flags() const noexcept { return *description_.co_simulation; }
@@ -145,7 +158,8 @@ class Fmu {
   const char* platform() const { return description_.version == FmiVersion::Three ? "x86_64-linux" : "linux64"; }
 
   std::string name_;
-  base::UnpackedArchive archive_;
+  std::optional<base::UnpackedArchive> archive_;
+  std::filesystem::path folder_;  ///< of what it contains
   FmuDescription description_;
   std::mutex mutex_;
   std::map<FmuStructure, FmuPorts> ports_;

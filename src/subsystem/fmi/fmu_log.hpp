@@ -2,10 +2,12 @@
 
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/bytes.hpp"
 #include "base/foreign_code.hpp"
 #include "entrain/error.hpp"
 #include "entrain/simulation.hpp"
@@ -19,6 +21,8 @@ struct FmuCaller {
   Logging log{};
   std::optional<Duration> step{};  ///< the macro step of the run, if there is one
   bool probe = true;               ///< what the FMU claims may be tried
+  /// In another process, as bytes of FmuAbilities; empty = there is none.
+  std::function<base::Bytes()> prove{};
 };
 
 /// What one FMU instance finds outside itself: the watch over its calls, and a place for its messages, of which the

@@ -95,6 +95,18 @@ class ProbeApart {
   base::FunctionRef<FmuAbilities(const ProbeRequest&)> attempt_;
 };
 
+/// False when there is no other process; throws what was thrown there.
+bool proven_elsewhere(const FmuCaller& caller, FmuAbilities& found) {
+  try {
+    base::from_bytes(caller.prove(), found);
+    return true;
+  } catch (const Error& error) {
+    const FactCode code = error.fact().code;
+    if (code == FactCode::WorkerMissing || code == FactCode::WorkerNotStarted) return false;
+    throw;
+  }
+}
+
 /// What the FMU claims that is tried in this stage; empty where it claims nothing.
 std::string_view claim_of(ProbeStage stage, FmiVersion version) {
   switch (stage) {
@@ -142,6 +154,7 @@ FmuAbilities probed_apart(const Fmu& fmu, const FmuCaller& caller, const std::ve
   FmuAbilities found;
   const auto all = apart.make({}, found);
   if (all && all->answered) return found;
+  if (!all && caller.prove && proven_elsewhere(caller, found)) return found;
   // Without a child process; or it cannot even begin, which the watch over this process reports best.
   if (!all || all->stage == static_cast<int>(ProbeStage::Begin)) return attempt({});
   found = {};

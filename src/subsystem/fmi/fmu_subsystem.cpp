@@ -6,6 +6,7 @@
 #include <cassert>
 #include <utility>
 
+#include "base/facts/fact_bytes.hpp"
 #include "base/printable.hpp"
 #include "base/values.hpp"
 #include "entrain/error.hpp"
@@ -80,6 +81,7 @@ class FmuSubsystem final : public Subsystem,
   std::string_view name() const noexcept override { return name_; }
   const VariableTable& variables() const noexcept override { return ports_.table; }
   const Capabilities& capabilities() const override;
+  const FmuAbilities& proven_with(const std::vector<FmuStart>& starts) const;
   Facets facets() noexcept override;
   std::vector<Fact> warnings() const override;
 
@@ -148,6 +150,7 @@ class FmuSubsystem final : public Subsystem,
   const std::optional<double> tolerance_;  ///< as the user wrote
   const std::optional<Duration> macro_step_;
   const bool probe_;
+  const std::function<base::Bytes(const base::Bytes&)> prove_;
   std::vector<FmuStart> starts_;
   mutable std::optional<Capabilities> capabilities_;
   mutable const FmuAbilities* proven_ = nullptr;  ///< once capabilities_ is known
@@ -174,6 +177,7 @@ FmuSubsystem::FmuSubsystem(std::string name, std::shared_ptr<Fmu> fmu, const Fmu
       tolerance_(choice.relative_tolerance),
       macro_step_(choice.step),
       probe_(choice.probe),
+      prove_(choice.prove),
       log_(fmu_->name(), {name_, choice.timeout, choice.log}),
       reporter_(log_, name_),
       clocks_(fmu_->description(), ports_, reporter_),
@@ -223,10 +227,16 @@ const Capabilities& FmuSubsystem::capabilities() const {
   return *capabilities_;
 }
 
+const FmuAbilities& FmuSubsystem::proven_with(const std::vector<FmuStart>& starts) const {
+  FmuCaller caller{name_, log_.code().owner().timeout, {}, macro_step_, probe_};
+  if (prove_) caller.prove = [&] { return prove_(base::to_bytes(starts)); };
+  return fmu_->abilities(interface_, ports_, starts, caller);
+}
+
 /// Proven on a scratch instance; what goes wrong there is reported as ours.
 const FmuAbilities& FmuSubsystem::proven() const {
   try {
-    return fmu_->abilities(interface_, ports_, starts_, {name_, log_.code().owner().timeout, {}, macro_step_, probe_});
+    return proven_with(starts_);
   } catch (const Error& error) {
     ErrorContext context = error.context();
     context.subsystem = name_;
@@ -484,7 +494,7 @@ void FmuSubsystem::reset() {
 
 std::unique_ptr<Subsystem> make_fmu_subsystem(std::string name, const std::filesystem::path& file,
                                               const FmuChoice& choice) {
-  return std::make_unique<FmuSubsystem>(std::move(name), Fmu::open(file), choice);
+  return std::make_unique<FmuSubsystem>(std::move(name), Fmu::open(file, choice.folder), choice);
 }
 
 std::shared_ptr<Fmu> hold_fmu(const std::filesystem::path& file) {
@@ -520,6 +530,33 @@ std::string fmu_missing_binary(const std::filesystem::path& file, const FmuChoic
 bool fmu_once_per_process(const std::filesystem::path& file, const FmuChoice& choice) {
   const auto fmu = Fmu::open(file);
   return fmu->once_per_process(chosen_interface(*fmu, choice));
+}
+
+std::string fmu_outside_needs(const std::filesystem::path& file) {
+  const auto fmu = Fmu::open(file);
+  std::error_code unknown;
+  if (std::filesystem::exists(fmu->folder() / "resources" / "launch.toml", unknown)) {
+    return "starts programs of its own and talks to them through sockets (resources/launch.toml, as FMUs of UniFMU do)";
+  }
+  const auto& description = fmu->description();
+  const bool needs_tool = (description.co_simulation && description.co_simulation->needs_execution_tool) ||
+                          (description.model_exchange && description.model_exchange->needs_execution_tool);
+  return needs_tool ? "needs the tool that made it (needsExecutionTool)" : "";
+}
+
+void unpack_fmu(const std::filesystem::path& file, const std::filesystem::path& folder) {
+  base::unpack_archive(base::LocatedFile(file), folder);
+  make_readable_libraries(folder);
+}
+
+base::Bytes fmu_proof(Subsystem& subsystem, const base::Bytes& starts) {
+  std::vector<FmuStart> given;
+  base::from_bytes(starts, given);
+  return base::to_bytes(dynamic_cast<FmuSubsystem&>(subsystem).proven_with(given));
+}
+
+std::filesystem::path fmu_folder(const std::filesystem::path& file) {
+  return Fmu::open(file)->folder();
 }
 
 void load_fmu(const std::filesystem::path& file, const FmuChoice& choice) {

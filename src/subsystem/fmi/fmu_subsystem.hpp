@@ -1,11 +1,13 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "base/bytes.hpp"
 #include "entrain/simulation.hpp"
 #include "entrain/subsystem.hpp"
 #include "subsystem/fmi/model_description.hpp"
@@ -24,6 +26,9 @@ struct FmuChoice {
   /// Start values of the user, by name: structural parameters decide which variables there are.
   std::map<std::string, Value> start = {};
   Logging log = {};
+  std::filesystem::path folder = {};  ///< where it lies unpacked already; empty = nowhere
+  /// What it claims, tried in another process where no copy of this one can be made: calls `fmu_proof` there.
+  std::function<base::Bytes(const base::Bytes& starts)> prove = {};
 };
 
 /// An FMU (FMI 1.0, 2.0 or 3.0) as a subsystem. Throws Error when the file is no FMU, or does not offer what is chosen.
@@ -47,6 +52,19 @@ bool fmu_offers(const std::filesystem::path& file, FmuInterface interface);
 std::string fmu_missing_binary(const std::filesystem::path& file, const FmuChoice& choice = {});
 
 bool fmu_once_per_process(const std::filesystem::path& file, const FmuChoice& choice = {});
+
+/// What it needs beyond its own process: "starts programs of its own (...)". Empty where nothing says so.
+std::string fmu_outside_needs(const std::filesystem::path& file);
+
+/// Into a new folder, for a process that may only read there (FmuChoice::folder). Throws Error.
+void unpack_fmu(const std::filesystem::path& file, const std::filesystem::path& folder);
+
+/// Of a subsystem made by make_fmu_subsystem: what the FMU can do with these start values, as bytes for the process
+/// that asked (FmuChoice::prove). Throws Error.
+base::Bytes fmu_proof(Subsystem& subsystem, const base::Bytes& starts);
+
+/// Where it lies unpacked, as long as a subsystem holds it.
+std::filesystem::path fmu_folder(const std::filesystem::path& file);
 
 /// Loads its library, as the first call of a subsystem would. Throws Error with the reason why it cannot be.
 void load_fmu(const std::filesystem::path& file, const FmuChoice& choice);

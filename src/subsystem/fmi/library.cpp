@@ -55,9 +55,22 @@ std::vector<std::string> python_libraries() {
   return names;
 }
 
+/// The symbol that nothing defines, from the message of the loader; empty for another message.
+std::string missing_symbol(const std::string& message) {
+  constexpr std::string_view kMark = "undefined symbol: ";
+  const auto at = message.find(kMark);
+  if (at == std::string::npos) return {};
+  const std::string rest = message.substr(at + kMark.size());
+  return rest.substr(0, rest.find_first_of(", "));  // a version may follow
+}
+
+bool is_of_python(const std::string& symbol) {
+  return symbol.starts_with("Py") || symbol.starts_with("_Py");
+}
+
 /// PythonFMU and others leave it to the process to have Python in it. False when there is none, or no need for it.
 bool provide_python(const std::string& message) {
-  if (!interpreters || message.find("undefined symbol: Py") == std::string::npos) return false;
+  if (!interpreters || !is_of_python(missing_symbol(message))) return false;
   static const bool provided = [] {
     for (const auto& library : python_libraries()) {
       if (::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return true;
@@ -103,30 +116,43 @@ int loading_flags(const fs::path& file) {
   return kMayBeApart && (required.apart || !own_first) ? kUsual | RTLD_DEEPBIND : kUsual;
 }
 
+[[noreturn]] void fail_not_library(const std::string& fmu, const std::string& file, const std::string& why) {
+  fail({FactCode::FmuNotLibrary, {fmu}, {{"file", file}, {"why", why}}},
+       "The file is broken or misplaced: get the FMU again");
+}
+
+/// What the loader says in other words, or not at all.
+void look_before_loading(const std::string& fmu, const fs::path& path, const std::string& file) {
+  const auto misfit = elf_misfit(path);
+  if (!misfit) return;
+  if (misfit->machine.empty()) fail_not_library(fmu, file, misfit->why);
+  fail({FactCode::FmuWrongMachine, {fmu}, {{"file", file}, {"machine", misfit->machine}, {"present", misfit->present}}},
+       "Ask for an FMU with a binary for this machine");
+}
+
 /// The loader of this platform says it in one line; the user needs to know which of four things it is.
-[[noreturn]] void explain(const std::string& fmu, const std::string& file, const std::string& message) {
-  if (const auto missing = missing_library(message); !missing.empty()) {
-    fail({FactCode::FmuLibraryMissing, {fmu, missing}, {{"file", file}}},
-         "Install the library, or add its folder to LD_LIBRARY_PATH");
+[[noreturn]] void explain(const std::string& fmu, const fs::path& path, const std::string& file,
+                          const std::string& message) {
+  if (const auto first = missing_library(message); !first.empty()) {
+    std::vector<std::string> subjects{fmu, first};
+    for (auto& missing : missing_libraries(path)) {
+      if (missing != first) subjects.push_back(std::move(missing));
+    }
+    fail({FactCode::FmuLibraryMissing, std::move(subjects), {{"file", file}}},
+         "Install what is missing, or add its folder to LD_LIBRARY_PATH");
   }
   if (const auto wanted = between(message, "version `GLIBC_", "'"); !wanted.empty()) {
     fail({FactCode::FmuNeedsGlibc, {fmu}, {{"file", file}, {"wanted", wanted}, {"present", ::gnu_get_libc_version()}}},
          "Use a newer system, or have the FMU built on an older one");
   }
-  if (const auto at = message.find("undefined symbol: "); at != std::string::npos) {
-    const std::string symbol =
-        message.substr(at + 18, message.find_first_of(",", at) - (at + 18));  // a version may follow
-    const bool python = symbol.starts_with("Py") || symbol.starts_with("_Py");
+  if (const auto symbol = missing_symbol(message); !symbol.empty()) {
     fail({FactCode::FmuSymbolMissing, {fmu, symbol}, {{"file", file}}},
-         python
+         is_of_python(symbol)
              ? "It expects Python in its process: install the shared library of Python (libpython3.N.so.1.0), or start "
                "with LD_PRELOAD=/path/to/libpython3.N.so, of the version it was made with"
              : "The FMU was linked without a library that it uses: report it to its vendor");
   }
-  if (message.find("ELF") != std::string::npos || message.find("file too short") != std::string::npos) {
-    fail({FactCode::FmuNotLibrary, {fmu}, {{"file", file}, {"why", message}}},
-         "The file is broken or misplaced: get the FMU again");
-  }
+  if (message.find("ELF") != std::string::npos) fail_not_library(fmu, file, message);
   if (message.find("failed to map segment") != std::string::npos) {
     fail({FactCode::FmuNotLoaded, {fmu}, {{"file", file}, {"why", message}}},
          "Often the temporary folder allows no programs (mounted with noexec): set TMPDIR to another");
@@ -151,6 +177,14 @@ std::string missing_binary(const fs::path& root, const std::string& platform, co
   return fmt::format("it has no binary for this platform ({}), only for: {}", platform, fmt::join(platforms, ", "));
 }
 
+void make_readable_libraries(const fs::path& root) {
+  std::error_code none;
+  for (fs::recursive_directory_iterator entry(root / "binaries", none);
+       !none && entry != fs::recursive_directory_iterator(); entry.increment(none)) {
+    if (entry->is_regular_file(none) && entry->path().extension() == ".so") loading_flags(entry->path());
+  }
+}
+
 FmuLibrary::FmuLibrary(const fs::path& root, const std::string& platform, const std::string& model_identifier,
                        std::string fmu, std::optional<Duration> timeout)
     : fmu_(std::move(fmu)),
@@ -162,6 +196,7 @@ FmuLibrary::FmuLibrary(const fs::path& root, const std::string& platform, const 
          missing.find(file_) != std::string::npos ? "The FMU is incomplete: get it again"
                                                   : "Ask for an FMU with a binary for x86_64 Linux");
   }
+  look_before_loading(fmu_, path, file_);
   std::fenv_t arithmetic{};
   std::fegetenv(&arithmetic);
   std::string message;
@@ -171,7 +206,7 @@ FmuLibrary::FmuLibrary(const fs::path& root, const std::string& platform, const 
   message = base::printable(message);
   // The path in the private folder is of no use to the user.
   if (const std::string prefix = path.string() + ": "; message.starts_with(prefix)) message.erase(0, prefix.size());
-  explain(fmu_, file_, message);
+  explain(fmu_, path, file_, message);
 }
 
 FmuLibrary::~FmuLibrary() {

@@ -39,6 +39,9 @@ class FmuLibrary {
   std::vector<void*> siblings_;  ///< libraries in the same folder, loaded because it needs them
 };
 
+/// Changes the libraries of an unpacked FMU as loading would: for a process that may only read there.
+void make_readable_libraries(const std::filesystem::path& root);
+
 /// Why the unpacked FMU cannot be loaded on this platform at all: "it has no binary for this platform (linux64), only
 /// for: win64". Empty when it has one.
 std::string missing_binary(const std::filesystem::path& root, const std::string& platform,

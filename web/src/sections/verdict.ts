@@ -4,7 +4,7 @@ import { count, number, plural, seconds } from "../format";
 
 const ICONS = { good: "M5 12.5l4.5 4.5L19 7.5", caution: "M12 6v7.5M12 17.6v.4", bad: "M7 7l10 10M17 7L7 17",
   unknown: "M9.2 9.4a2.9 2.9 0 1 1 4.3 2.5c-1 .6-1.5 1.1-1.5 2.2M12 17.6v.4" };
-const LEVELS = { trusted: "good", check: "caution", unreliable: "bad", unknown: "unknown" } as const;
+export const LEVELS = { trusted: "good", check: "caution", unreliable: "bad", unknown: "unknown" } as const;
 
 function icon(level: keyof typeof ICONS): SVGElement {
   return svg("svg", { viewBox: "0 0 24 24", class: "icon", "aria-hidden": "true" },

@@ -1,0 +1,293 @@
+#include "description/osp_file.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/suggest.hpp"
+#include "description/check_values.hpp"
+#include "description/ssp_file.hpp"
+#include "description/ssp_library.hpp"
+#include "description/ssp_xml.hpp"
+#include "description/system_file.hpp"
+#include "entrain/fact_codes.hpp"
+
+namespace entrain::description {
+namespace {
+
+namespace fs = std::filesystem;
+using Node = pugi::xml_node;
+
+/// One end of a connection: a variable of a simulator, or a signal of a function.
+struct OspEnd {
+  std::string owner;
+  std::string name;
+  SourcePosition where;
+
+  std::string text() const { return fmt::format("{}.{}", owner, name); }
+};
+
+/// y = factor u + offset, and what is connected to it.
+struct OspFunction {
+  double factor = 1.0;
+  double offset = 0.0;
+  std::optional<OspEnd> source;
+  std::vector<OspEnd> targets;
+};
+
+/// What is read of an FMU: the causality of its variables, and its variable groups.
+struct OspSimulator {
+  std::map<std::string, std::string> causalities;
+  std::map<std::string, std::vector<std::string>> groups;
+};
+
+class OspReader {
+ public:
+  OspReader(const fs::path& file, std::vector<Problem>& problems)
+      : file_(file), problems_(problems), xml_(SspLibrary::text(file), file.string(), problems) {}
+
+  SystemDescription read() {
+    result_.name = system_name(file_);
+    result_.file = file_;
+    const Node root = xml_.root("OspSystemStructure");
+    if (!root) return std::move(result_);
+    read_times(root);
+    for (const Node node : base::child_named(root, "Simulators")) {
+      if (base::local_name(node) == "Simulator") read_simulator(node);
+    }
+    for (const Node node : base::child_named(root, "Functions")) {
+      if (node.type() == pugi::node_element) read_function(node);
+    }
+    for (const Node node : base::child_named(root, "Connections")) read_connection(node);
+    for (const auto& [name, function] : functions_) connect_through(function);
+    check_values(result_, problems_);
+    return std::move(result_);
+  }
+
+ private:
+  std::optional<double> number_in(const Node& root, const char* element) {
+    const Node node = base::child_named(root, element);
+    if (!node) return std::nullopt;
+    const auto number = base::xml_number<double>(node.child_value());
+    if (!number)
+      xml_.add(node, Fact{FactCode::AttributeNoNumber, {element, "the system"}, {{"value", node.child_value()}}});
+    return number;
+  }
+
+  void read_times(const Node& root) {
+    const auto where = [&](const char* element) { return xml_.where(base::child_named(root, element)); };
+    if (const auto start = number_in(root, "StartTime")) result_.start = {*start, where("StartTime")};
+    if (const auto stop = number_in(root, "EndTime")) result_.stop = {*stop, where("EndTime")};
+    if (const auto step = number_in(root, "BaseStepSize")) result_.step = {*step, where("BaseStepSize")};
+  }
+
+  void read_simulator(const Node& node) {
+    auto& subsystem = result_.subsystems.emplace_back();
+    subsystem.name = xml_.required(node, "name");
+    subsystem.where = subsystem.fmu_where = xml_.where(node);
+    if (simulators_.contains(subsystem.name)) xml_.add(node, Fact{FactCode::ElementTwice, {subsystem.name}});
+    auto& simulator = simulators_[subsystem.name];
+    try {
+      std::string fragment;
+      const fs::path fmu = path_of_uri(xml_.required(node, "source"), fragment);
+      subsystem.fmu = fmu.string();
+      read_fmu(file_.parent_path() / fmu, simulator);
+    } catch (const Error& error) {
+      problems_.push_back(problem_of(error.fact(), error.context().remedy, subsystem.where));
+    }
+    const auto step = node.attribute("stepSize") ? xml_.number(node, "stepSize") : std::nullopt;
+    if (step && (!result_.step || *step != result_.step->value)) subsystem.step = {*step, subsystem.where};
+    for (const Node value : base::child_named(node, "InitialValues")) read_start(value, subsystem);
+  }
+
+  void read_start(const Node& node, SubsystemDescription& subsystem) {
+    if (base::local_name(node) != "InitialValue") return;
+    const std::string variable = xml_.required(node, "variable");
+    const Node typed = node.find_child([](const Node& child) { return child.type() == pugi::node_element; });
+    const std::string type(base::local_name(typed));
+    const std::string text = xml_.required(typed, "value");
+    if (const auto value = ssp_value(type, text)) {
+      subsystem.start[variable] = {*value, xml_.where(node)};
+    } else {
+      xml_.add(node, Fact{FactCode::NoValueOfType, {variable}, {{"value", text}, {"type", type}}});
+    }
+  }
+
+  /// In model exchange and in FMI 1 alike: the name and the causality are attributes of each variable.
+  void read_fmu(const fs::path& fmu, OspSimulator& simulator) {
+    const fs::path description = fmu / "modelDescription.xml";
+    SspXml xml(SspLibrary::text(description), description.string(), problems_);
+    for (const Node variable : base::child_named(xml.root("fmiModelDescription"), "ModelVariables"))
+      simulator.causalities[variable.attribute("name").value()] = variable.attribute("causality").value();
+    const fs::path groups = fs::path(fmu).replace_filename(fmu.stem().string() + "_OspModelDescription.xml");
+    std::error_code error;
+    if (fs::is_regular_file(groups, error)) read_groups(groups, simulator);
+  }
+
+  void read_groups(const fs::path& file, OspSimulator& simulator) {
+    SspXml xml(SspLibrary::text(file), file.string(), problems_);
+    for (const Node group : base::child_named(xml.root("OspModelDescription"), "VariableGroups")) {
+      if (group.type() != pugi::node_element) continue;
+      add_variables(group, simulator.groups[xml.required(group, "name")]);
+    }
+  }
+
+  /// Groups of groups are one list, in the order of the document.
+  static void add_variables(const Node& group, std::vector<std::string>& variables) {
+    for (const Node node : group) {
+      if (base::local_name(node) == "Variable") {
+        variables.emplace_back(node.attribute("ref").value());
+      } else {
+        add_variables(node, variables);
+      }
+    }
+  }
+
+  void read_function(const Node& node) {
+    if (base::local_name(node) != "LinearTransformation") {
+      xml_.add(node, Fact{FactCode::WordUnknown,
+                          {"a function"},
+                          {{"words", "a LinearTransformation"}, {"value", base::local_name(node)}}});
+      return;
+    }
+    auto& function = functions_[xml_.required(node, "name")];
+    function.factor = xml_.number(node, "factor").value_or(1.0);
+    function.offset = xml_.number(node, "offset").value_or(0.0);
+  }
+
+  void read_connection(const Node& node) {
+    if (node.type() != pugi::node_element) return;
+    std::vector<OspEnd> variables;
+    std::vector<OspEnd> signals;
+    std::vector<OspEnd> groups;
+    for (const Node end : node) {
+      const auto kind = base::local_name(end);
+      if (kind == "Variable") variables.push_back(end_of(end, "simulator"));
+      if (kind == "Signal") signals.push_back(end_of(end, "function"));
+      if (kind == "VariableGroup") groups.push_back(end_of(end, "simulator"));
+    }
+    if (variables.size() == 2) {
+      connect(variables[0], variables[1], 1.0, 0.0);
+    } else if (groups.size() == 2) {
+      connect_groups(groups[0], groups[1]);
+    } else if (variables.size() == 1 && signals.size() == 1) {
+      attach(variables[0], signals[0]);
+    } else {
+      xml_.add(node,
+               Fact{FactCode::WordUnknown,
+                    {"a connection"},
+                    {{"words", "a VariableConnection, a VariableGroupConnection or a SignalConnection with two ends"},
+                     {"value", base::local_name(node)}}});
+    }
+  }
+
+  OspEnd end_of(const Node& node, const char* owner) {
+    return {xml_.required(node, owner), xml_.required(node, "name"), xml_.where(node)};
+  }
+
+  /// "input" or "output" of a variable that exists; a problem otherwise.
+  std::optional<std::string> causality_of(const OspEnd& end) {
+    const auto simulator = simulators_.find(end.owner);
+    if (simulator == simulators_.end()) {
+      unknown(FactCode::UnknownElement, end.owner, simulators_, end.where);
+      return std::nullopt;
+    }
+    const auto& known = simulator->second.causalities;
+    const auto found = known.find(end.name);
+    if (found != known.end()) return found->second == "input" ? "input" : "output";
+    if (!known.empty()) unknown(FactCode::UnknownVariable, end.text(), known, end.where);
+    return std::nullopt;
+  }
+
+  template <class Map>
+  void unknown(FactCode code, const std::string& name, const Map& known, const SourcePosition& where) {
+    std::vector<std::string> names;
+    for (const auto& [each, value] : known) names.push_back(each);
+    const auto dot = name.find('.');
+    const std::string last = code == FactCode::UnknownVariable ? name.substr(dot + 1) : name;
+    problems_.push_back(problem_of(Fact{code, {name}}, suggestion(last, names), where));
+  }
+
+  /// The order of the two does not matter: the outputs feed the inputs.
+  void connect(const OspEnd& one, const OspEnd& two, double factor, double offset) {
+    const auto first = causality_of(one);
+    const auto second = causality_of(two);
+    if (!first || !second) return;
+    if (*first == *second) {
+      problems_.push_back(problem_of(Fact{FactCode::SameDirection,
+                                          {one.text(), two.text()},
+                                          {{"both", *first == "input" ? "are inputs" : "are outputs"}}},
+                                     "connect an output with an input", one.where));
+      return;
+    }
+    const bool forward = *second == "input";
+    const OspEnd& output = forward ? one : two;
+    const OspEnd& input = forward ? two : one;
+    result_.connections.push_back({output.text(), input.text(), input.where, output.where, factor, offset});
+  }
+
+  void connect_groups(const OspEnd& one, const OspEnd& two) {
+    const auto* first = group_of(one);
+    const auto* second = group_of(two);
+    if (first == nullptr || second == nullptr) return;
+    if (first->size() != second->size()) {
+      problems_.push_back(
+          problem_of(Fact{FactCode::WordUnknown,
+                          {fmt::format("the variable group '{}'", two.text())},
+                          {{"words", fmt::format("a group of {} variables as '{}'", first->size(), one.text())},
+                           {"value", std::to_string(second->size())}}},
+                     "", two.where));
+      return;
+    }
+    for (std::size_t i = 0; i < first->size(); ++i)
+      connect({one.owner, (*first)[i], one.where}, {two.owner, (*second)[i], two.where}, 1.0, 0.0);
+  }
+
+  const std::vector<std::string>* group_of(const OspEnd& end) {
+    const auto simulator = simulators_.find(end.owner);
+    if (simulator == simulators_.end()) {
+      unknown(FactCode::UnknownElement, end.owner, simulators_, end.where);
+      return nullptr;
+    }
+    const auto found = simulator->second.groups.find(end.name);
+    if (found != simulator->second.groups.end()) return &found->second;
+    unknown(FactCode::UnknownElement, end.text(), simulator->second.groups, end.where);
+    return nullptr;
+  }
+
+  void attach(const OspEnd& variable, const OspEnd& signal) {
+    const auto function = functions_.find(signal.owner);
+    if (function == functions_.end()) return unknown(FactCode::UnknownElement, signal.owner, functions_, signal.where);
+    if (signal.name.starts_with("in")) {
+      function->second.source = variable;
+    } else {
+      function->second.targets.push_back(variable);
+    }
+  }
+
+  void connect_through(const OspFunction& function) {
+    for (const auto& target : function.targets) {
+      if (function.source) connect(*function.source, target, function.factor, function.offset);
+    }
+  }
+
+  const fs::path file_;
+  std::vector<Problem>& problems_;
+  SspXml xml_;
+  SystemDescription result_;
+  std::map<std::string, OspSimulator> simulators_;
+  std::map<std::string, OspFunction> functions_;
+};
+
+}  // namespace
+
+bool is_osp(const fs::path& file) {
+  return file.filename().string().ends_with("OspSystemStructure.xml");
+}
+
+SystemDescription read_osp(const fs::path& file, std::vector<Problem>& problems) {
+  return OspReader(file, problems).read();
+}
+
+}  // namespace entrain::description

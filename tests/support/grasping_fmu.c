@@ -1,0 +1,118 @@
+/* An FMI 2.0 co-simulation FMU that reaches for what a sandbox keeps from it, in its first step. Each output is 1 where
+   it got it, else minus the error number:
+   1 socket   2 process   3 program   4 file of others, read   5 file of others, written   6 own file, read
+   7 own file, written   8 temporary file   9 thread   10 variable of the environment; 11 is the memory it got, in MiB
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "idle_fmi2.h"
+
+#define TRIES 11
+#define MOST_MEMORY 512 /* MiB */
+
+typedef struct {
+  double y[TRIES + 1];
+  char resources[500];
+} Component;
+
+static double got(int descriptor) {
+  if (descriptor < 0) return -errno;
+  close(descriptor);
+  return 1.0;
+}
+static double process(void) {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  if (child < 0) return -errno;
+  waitpid(child, NULL, 0);
+  return 1.0;
+}
+static double program(void) {
+  char* arguments[] = {(char*)"true", NULL};
+  pid_t child = -1;
+  const int error = posix_spawn(&child, "/bin/true", NULL, NULL, arguments, NULL);
+  if (error != 0) return -error;
+  waitpid(child, NULL, 0);
+  return 1.0;
+}
+static double file(const char* folder, const char* name, int flags) {
+  char path[600];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return got(open(path, flags | O_CLOEXEC, 0600));
+}
+/* The first line of its own file names a file of others. */
+static void file_of_others(const char* resources, char* path, size_t size) {
+  char own[600];
+  snprintf(own, sizeof own, "%s/own.txt", resources);
+  FILE* stream = fopen(own, "r");
+  path[0] = '\0';
+  if (stream == NULL) return;
+  if (fgets(path, (int)size, stream) == NULL) path[0] = '\0';
+  fclose(stream);
+}
+static void* nothing(void* unused) {
+  return unused;
+}
+static double thread(void) {
+  pthread_t made;
+  const int error = pthread_create(&made, NULL, nothing, NULL);
+  if (error != 0) return -error;
+  pthread_join(made, NULL);
+  return 1.0;
+}
+static double memory(void) {
+  static char* parts[MOST_MEMORY];
+  int count = 0;
+  while (count < MOST_MEMORY && (parts[count] = malloc(1 << 20)) != NULL) memset(parts[count++], 1, 1 << 20);
+  for (int i = 0; i < count; ++i) free(parts[i]);
+  return count;
+}
+
+EXPORT fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, fmi2String resources,
+                                     const fmi2CallbackFunctions* callbacks, fmi2Boolean visible, fmi2Boolean logging) {
+  (void)name, (void)type, (void)guid, (void)callbacks, (void)visible, (void)logging;
+  Component* c = calloc(1, sizeof(Component));
+  if (c == NULL) return NULL;
+  const char* path = strncmp(resources, "file://", 7) == 0 ? resources + 7 : resources;
+  strncpy(c->resources, path, sizeof c->resources - 1);
+  return c;
+}
+FREED_AT_ONCE
+ANY_EXPERIMENT
+IDLE(fmi2EnterInitializationMode)
+IDLE(fmi2ExitInitializationMode)
+IDLE(fmi2Terminate)
+IDLE(fmi2Reset)
+EXPORT fmi2Status fmi2GetReal(fmi2Component component, const fmi2ValueReference vr[], size_t n, fmi2Real value[]) {
+  for (size_t i = 0; i < n; ++i) value[i] = ((Component*)component)->y[vr[i]];
+  return fmi2OK;
+}
+EXPORT fmi2Status fmi2DoStep(fmi2Component component, fmi2Real from, fmi2Real h, fmi2Boolean no_set) {
+  Component* c = component;
+  char others[500];
+  (void)h, (void)no_set;
+  if (from > 0.0) return fmi2OK;
+  const char* scratch = getenv("TMPDIR") == NULL ? "/tmp" : getenv("TMPDIR");
+  c->y[1] = got(socket(AF_INET, SOCK_STREAM, 0));
+  c->y[2] = process();
+  c->y[3] = program();
+  file_of_others(c->resources, others, sizeof others);
+  c->y[4] = got(open(others, O_RDONLY | O_CLOEXEC));
+  c->y[5] = got(open(others, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+  c->y[6] = file(c->resources, "own.txt", O_RDONLY);
+  c->y[7] = file(c->resources, "own.txt", O_WRONLY);
+  c->y[8] = file(scratch, "grasping", O_WRONLY | O_CREAT);
+  c->y[9] = thread();
+  c->y[10] = getenv("ENTRAIN_TEST_SECRET") != NULL ? 1.0 : -ENOENT;
+  c->y[11] = memory();
+  return fmi2OK;
+}
