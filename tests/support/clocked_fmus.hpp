@@ -68,7 +68,8 @@ inline void write_scheduled(const TemporaryFolder& folder, const std::string& na
 
 /// Of the FMU in counting_exchange.c: FMI 2, model exchange.
 inline void write_counting(const TemporaryFolder& folder) {
-  constexpr const char* kXml = R"(<fmiModelDescription fmiVersion="2.0" modelName="counting" guid="counting" numberOfEventIndicators="1">
+  constexpr const char* kXml =
+      R"(<fmiModelDescription fmiVersion="2.0" modelName="counting" guid="counting" numberOfEventIndicators="1">
   <ModelExchange modelIdentifier="counting"/>
   <ModelVariables>
     <ScalarVariable name="x" valueReference="0" causality="output" initial="exact"><Real start="0"/></ScalarVariable>
