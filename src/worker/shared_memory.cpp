@@ -39,7 +39,7 @@ long futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t 
 int SharedMemory::new_file(std::size_t first) {
   const int descriptor = ::memfd_create("entrain", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (descriptor < 0) fail_memory("shared memory");
-  // The other process may grow it alone: whoever touches what has been cut off dies.
+  // The other process may only grow it: a process that touches what has been cut off dies.
   if (::ftruncate(descriptor, static_cast<off_t>(whole_pages(first))) == 0 &&
       ::fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) == 0) {
     return descriptor;
