@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <mutex>
@@ -164,6 +165,7 @@ int serve(const Maker& make) {
   if (page.protocol != kProtocol) return kNotStartedByParent;
   confine_or_end(page.confinement);
   page.began.store(true);
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // this process is killed when it is no longer needed
   base::ForeignCode::note_calls_in(page.note);
   Server(memory, page, make).run();
 }
