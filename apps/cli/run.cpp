@@ -170,13 +170,21 @@ RunDirectoryOptions run_options(const RunArguments& arguments) {
   return options;
 }
 
+/// Each FMU, whatever the system file says.
+void put_in_sandbox(SystemDescription& description) {
+  description.sandbox = {true, {"--sandbox", 0, 0}};
+  for (auto& subsystem : description.subsystems) {
+    if (!subsystem.fmu.empty()) subsystem.sandbox.reset();
+  }
+}
+
 int run(const RunArguments& arguments) {
   if (arguments.report) require_pages();
   const auto& resumed = arguments.checkpoint.resumed;
   auto description =
       arguments.system.empty() ? arguments.changed(checkpointed_system(*resumed)) : arguments.described();
   if (arguments.isolate) description.isolate = {true, {"--isolate", 0, 0}};
-  if (arguments.sandbox) description.sandbox = {true, {"--sandbox", 0, 0}};
+  if (arguments.sandbox) put_in_sandbox(description);
   RunDirectoryOptions options = run_options(arguments);
   std::optional<Learned> learned;
   if (arguments.learned) {

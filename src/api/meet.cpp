@@ -101,6 +101,18 @@ std::optional<NextRun> next_run(const SystemDescription& written, const RunResul
   return other;
 }
 
+void write_summary(const RunResult& result) {
+  base::replace_file(result.folder / "run.json",
+                     summary_json(result.summary, result.recorded, &result.verdict, &result.estimate));
+}
+
+/// Of a method that was taken for the user, as where it is chosen at the start.
+void add_notes(const std::vector<Fact>& notes, RunResult& result) {
+  if (notes.empty()) return;
+  result.summary.notes.insert(result.summary.notes.begin(), notes.begin(), notes.end());
+  write_summary(result);
+}
+
 }  // namespace
 
 RunResult run_until_trusted(SystemDescription description, RunDirectoryOptions options, const MeetOptions& meet,
@@ -108,11 +120,13 @@ RunResult run_until_trusted(SystemDescription description, RunDirectoryOptions o
   RunAttempt attempt;
   const SystemDescription written = description;
   std::optional<advising::MethodChoice> offer;
+  std::vector<Fact> notes;  // of the offer that was taken
   double spent = 0.0;
   double first = 0.0;
   for (;;) {
     if (meet.attempt) meet.attempt(attempt);
     auto result = run(description, options, extensions);
+    add_notes(notes, result);
     const double steps = steps_of(result);
     spent += steps;
     const bool completed = result.summary.termination == Termination::Completed;
@@ -120,6 +134,7 @@ RunResult run_until_trusted(SystemDescription description, RunDirectoryOptions o
     if (attempt.number == 1) {
       first = steps;
       offer = offered(written, options.run, extensions);
+      if (offer) spent += offer->calls;
     }
     auto next = next_run(written, result, offer);
     const double needed = next ? spent + next->steps : spent;
@@ -127,11 +142,13 @@ RunResult run_until_trusted(SystemDescription description, RunDirectoryOptions o
       Fact why{next ? FactCode::MeetBudget : FactCode::MeetNoStep};
       if (next) why.values = {{"needed", needed / first}, {"budget", meet.budget}};
       result.verdict.reasons.push_back(std::move(why));
-      base::replace_file(result.folder / "run.json",
-                         summary_json(result.summary, result.recorded, &result.verdict, &result.estimate));
+      write_summary(result);
       return result;
     }
-    if (!next->attempt.method.empty()) offer.reset();  // it is taken
+    if (!next->attempt.method.empty()) {
+      notes = std::move(offer->notes);
+      offer.reset();  // it is taken
+    }
     description = std::move(next->description);
     options.folder = result.folder;
     options.overwrite = true;  // what this run left there

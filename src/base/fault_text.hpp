@@ -21,6 +21,7 @@ enum class Fault {
   Killed,
   Ended,
   Replaced,
+  Damage,
 };
 
 /// "FMU 'x.fmu' <action> fmi2DoStep<cause>. <remedy>". Literals, because a signal handler writes them too.
@@ -33,7 +34,7 @@ struct FaultText {
 
 inline constexpr const char* kReportIt = "The fault is its own: report it to its vendor, with this message";
 inline constexpr const char* kNoLibraryMay = "No library may do that: report it to its vendor";
-inline constexpr std::array<FaultText, 13> kFaultTexts{{
+inline constexpr std::array<FaultText, 14> kFaultTexts{{
     {"memory", "crashed in", " (SIGSEGV: it used memory that is not there)", kReportIt},
     {"stack", "crashed in", " (SIGSEGV: it ran out of stack, as endless recursion does)",
      "Raise the limit of the stack (ulimit -s) and use one thread; if that does not help, report it to its vendor"},
@@ -53,6 +54,7 @@ inline constexpr std::array<FaultText, 13> kFaultTexts{{
     {"killed", "was killed in", " (SIGKILL)", "Often the memory of the machine was used up: see the log of the kernel"},
     {"ended", "ended its process in", ", without a word", kNoLibraryMay},
     {"replaced", "replaced its process in", ": it called exec(), or closed what is not its own", kNoLibraryMay},
+    {"damage", "damaged what its process shares with the run in", ": the answer makes no sense", kNoLibraryMay},
 }};
 
 constexpr const FaultText& text_of(Fault fault) {

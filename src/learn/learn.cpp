@@ -283,6 +283,17 @@ JudgedRun judged_run(const SystemDescription& description, const LearnResult& re
   return judged;
 }
 
+/// What was learned is worth keeping, whatever becomes of this run.
+void judge_learned(const SystemDescription& description, LearnResult& result, const LearnOptions& options,
+                   const Extensions& extensions) {
+  try {
+    auto judged = judged_run(description, result, options, extensions);
+    if (judged.summary.termination != Termination::Interrupted) result.judged = std::move(judged);
+  } catch (const Error& error) {
+    result.notes.push_back(error.fact());
+  }
+}
+
 }  // namespace
 
 LearnResult learn(const SystemDescription& description, const LearnOptions& options, const LearnProgress& progress,
@@ -317,7 +328,7 @@ LearnResult learn(const SystemDescription& description, const LearnOptions& opti
   learned.options = run.options();
   learned.description = session::description_lines(description);
   for (const auto& wire : wires) learned.inputs.push_back(run.system().graph().name(wire.connection.input));
-  if (result.end != LearnEnd::Interrupted) result.judged = judged_run(description, result, options, extensions);
+  if (result.end != LearnEnd::Interrupted) judge_learned(description, result, options, extensions);
   return result;
 }
 

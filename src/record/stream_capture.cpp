@@ -23,10 +23,10 @@ int copy_of(int descriptor) {
 StreamCapture::StreamCapture()
     : output_(copy_of(STDOUT_FILENO)),
       error_(copy_of(STDERR_FILENO)),
-      captured_(::memfd_create("entrain-streams", MFD_CLOEXEC)) {
+      memory_(::memfd_create("entrain-streams", MFD_CLOEXEC)) {
   if (error_ >= 0) base::FaultWatch::report_to(error_);
   std::setvbuf(stdout, nullptr, _IOLBF, 0);  // an FMU may crash right after a line
-  if (captured_ >= 0) redirect(captured_);
+  if (memory_ >= 0) redirect(memory_);
 }
 
 StreamCapture::~StreamCapture() {
@@ -35,7 +35,8 @@ StreamCapture::~StreamCapture() {
   base::FaultWatch::report_to(STDERR_FILENO);
   if (output_ >= 0) ::dup2(output_, STDOUT_FILENO);
   if (error_ >= 0) ::dup2(error_, STDERR_FILENO);
-  for (const int descriptor : {output_, error_, captured_}) {
+  take_over();
+  for (const int descriptor : {output_, error_, memory_, captured_}) {
     if (descriptor >= 0) ::close(descriptor);
   }
   remove_if_empty();
@@ -60,19 +61,20 @@ void StreamCapture::into(const std::filesystem::path& file) {
   const int target = ::open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (target < 0) return;
   redirect(target);
-  if (captured_ >= 0) {
-    const off_t size = ::lseek(captured_, 0, SEEK_END);
-    ::lseek(captured_, 0, SEEK_SET);
-    std::array<char, 4096> part;
-    for (off_t left = size; left > 0;) {
-      const ssize_t count = ::read(captured_, part.data(), part.size());
-      if (count <= 0 || ::write(target, part.data(), static_cast<std::size_t>(count)) != count) break;
-      left -= count;
-    }
-    ::close(captured_);
-  }
+  if (captured_ >= 0) ::close(captured_);
   captured_ = target;
   file_ = file;
+  take_over();
+}
+
+/// By a position of its own: the processes that write there share another one.
+void StreamCapture::take_over() {
+  std::array<char, 4096> part;
+  while (memory_ >= 0 && captured_ >= 0) {
+    const ssize_t count = ::pread(memory_, part.data(), part.size(), taken_);
+    if (count <= 0 || ::write(captured_, part.data(), static_cast<std::size_t>(count)) != count) return;
+    taken_ += count;
+  }
 }
 
 }  // namespace entrain::recording

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 
 namespace entrain::recording {
@@ -22,10 +24,13 @@ class StreamCapture {
 
  private:
   void redirect(int target) const;
+  void take_over();
 
   int output_;
   int error_;
-  int captured_;
+  int memory_;         ///< where the streams went at first: processes started then go on writing there
+  off_t taken_ = 0;    ///< of it, by the file
+  int captured_ = -1;  ///< the file
   std::filesystem::path file_;
 };
 

@@ -25,6 +25,10 @@ Caller caller_of(const SubsystemDescription& description, const Logging& log) {
   return caller;
 }
 
+bool has_size(const Matrix& matrix, std::size_t rows, std::size_t cols) {
+  return matrix.rows == rows && matrix.cols == cols && matrix.values.size() == rows * cols;
+}
+
 class IsolatedSubsystem final : public Subsystem,
                                 public subsystem::ForeignCalls,
                                 public subsystem::EndsInitialization,
@@ -90,7 +94,7 @@ class IsolatedSubsystem final : public Subsystem,
   void output_rates(const Point& at, std::span<double> dy) override;
   bool reads_input_derivatives() const override { return abilities_->reads_input_derivatives; }
   Time next_discontinuity(Time t) const override;
-  std::size_t event_indicator_count() const override { return line_.box().indicators; }
+  std::size_t event_indicator_count() const override;
   void event_indicators(const Point& at, std::span<double> values) override;
   bool handle_event(const Point& at, std::span<double> x) override;
   bool wants_completed_steps() const override { return abilities_->wants_completed_steps; }
@@ -133,6 +137,10 @@ const Capabilities& IsolatedSubsystem::capabilities() const {
   line_.call(Operation::Abilities);
   SubsystemAbilities found;
   line_.read(found);
+  const Feedthrough& feedthrough = found.capabilities.feedthrough;
+  const bool fits = feedthrough.inputs() == variables_.inputs.size() &&
+                    (feedthrough.inputs() == 0 || feedthrough.outputs() == variables_.outputs.size());
+  if (!fits) line_.refuse_answer();
   found.capabilities.once_per_process = false;  // another run has another process
   line_.may_serialize(found.serializes);
   abilities_ = std::move(found);
@@ -161,7 +169,10 @@ Facets IsolatedSubsystem::facets() noexcept {
 std::vector<Fact> IsolatedSubsystem::warnings() const {
   try {
     line_.call(Operation::Warnings);
-    line_.read(warnings_);
+    std::vector<Fact> found;
+    line_.read(found);
+    for (const auto& fact : found) require_known(fact);
+    warnings_ = std::move(found);
   } catch (const Error&) {  // NOLINT(bugprone-empty-catch): of a process that ended, those known before
   }
   auto all = warnings_;
@@ -205,7 +216,7 @@ void IsolatedSubsystem::post(const Step& step, const StepReadings& readings) {
   box.from = step.from;
   box.size = step.size;
   box.degree = step.inputs.degree();
-  for (int p = 0; p <= box.degree; ++p) {
+  for (int p = 0; p <= step.inputs.degree(); ++p) {
     const auto order = step.inputs.order(p);
     std::copy(order.begin(), order.end(), line_.numbers().inputs.begin() + p * std::ssize(order));
   }
@@ -220,7 +231,9 @@ StepReport IsolatedSubsystem::wait(std::span<double> outputs) {
   line_.wait();
   std::copy(line_.numbers().outputs.begin(), line_.numbers().outputs.end(), outputs.begin());
   known_ = line_.box().readings;
-  return line_.box().report;
+  const StepReport report = line_.box().report;
+  if (report.outcome > StepOutcome::Rejected) line_.refuse_answer();
+  return report;
 }
 
 std::string IsolatedSubsystem::refusal() const {
@@ -291,6 +304,11 @@ void IsolatedSubsystem::output_derivatives(std::span<double> dy) {
 void IsolatedSubsystem::linearize(Linearization& result) {
   line_.call(Operation::Linearize);
   line_.read(result);
+  const auto [inputs, outputs, states] = dimensions_of(variables_);
+  if (!has_size(result.A, states, states) || !has_size(result.B, states, inputs) ||
+      !has_size(result.C, outputs, states) || !has_size(result.D, outputs, inputs)) {
+    line_.refuse_answer();
+  }
 }
 
 Time IsolatedSubsystem::next_event(Time t) {
@@ -313,6 +331,7 @@ void IsolatedSubsystem::read(std::span<const std::size_t> outputs, std::span<Val
   line_.call_with(Operation::ReadDiscrete, std::vector<std::size_t>(outputs.begin(), outputs.end()));
   std::vector<Value> found;
   line_.read(found);
+  if (found.size() != values.size()) line_.refuse_answer();
   std::move(found.begin(), found.end(), values.begin());
 }
 
@@ -326,6 +345,7 @@ void IsolatedSubsystem::read_inner(std::span<const VariableTable::Place> places,
   line_.call_with(Operation::ReadInner, std::vector<VariableTable::Place>(places.begin(), places.end()));
   std::vector<Value> found;
   line_.read(found);
+  if (found.size() != values.size()) line_.refuse_answer();
   std::move(found.begin(), found.end(), values.begin());
 }
 
@@ -363,11 +383,19 @@ Time IsolatedSubsystem::next_discontinuity(Time t) const {
   return line_.box().time;
 }
 
+std::size_t IsolatedSubsystem::event_indicator_count() const {
+  constexpr std::uint64_t kMost = 1 << 24;  // a buffer of that many can be made
+  const std::uint64_t count = line_.box().indicators;
+  if (count > kMost) line_.refuse_answer();
+  return count;
+}
+
 void IsolatedSubsystem::event_indicators(const Point& at, std::span<double> values) {
   call_at(Operation::EventIndicators, at);
   std::vector<double> found;
   line_.read(found);
-  std::copy_n(found.begin(), values.size(), values.begin());
+  if (found.size() != values.size()) line_.refuse_answer();
+  std::copy(found.begin(), found.end(), values.begin());
 }
 
 bool IsolatedSubsystem::handle_event(const Point& at, std::span<double> x) {

@@ -118,18 +118,21 @@ void Line::remember() {
 }
 
 Line::Request Line::request_of(Operation operation) {
-  Request request{operation, box_->from, box_->size, box_->degree, restored_, released_, made_id_};
-  const auto inputs = operation == Operation::Step
-                          ? numbers_.inputs.first(numbers_.inputs.size() / (kMaxInputDegree + 1) *
-                                                  static_cast<std::size_t>(box_->degree + 1))
-                          : numbers_.inputs;
+  const std::int32_t degree = std::clamp<std::int32_t>(box_->degree, 0, kMaxInputDegree);
+  Request request{operation, box_->from, box_->size, degree, restored_, released_, made_id_};
+  const auto inputs =
+      operation == Operation::Step
+          ? numbers_.inputs.first(numbers_.inputs.size() / (kMaxInputDegree + 1) * static_cast<std::size_t>(degree + 1))
+          : numbers_.inputs;
   if (changes_state(operation)) request.inputs.assign(inputs.begin(), inputs.end());
   if (operation >= Operation::EquationState) request.x.assign(numbers_.x.begin(), numbers_.x.end());
   if (operation == Operation::FinishInitialization)
     request.outputs.assign(numbers_.outputs.begin(), numbers_.outputs.end());
   if (takes_bytes(operation)) {
-    const auto content = parcel_->content();
-    request.bytes.assign(content.begin(), content.end());
+    guarded([&] {
+      const auto content = parcel_->content();
+      request.bytes.assign(content.begin(), content.end());
+    });
   }
   return request;
 }
@@ -142,7 +145,7 @@ void Line::fill(const Request& request) {
   std::copy(request.inputs.begin(), request.inputs.end(), numbers_.inputs.begin());
   std::copy(request.x.begin(), request.x.end(), numbers_.x.begin());
   std::copy(request.outputs.begin(), request.outputs.end(), numbers_.outputs.begin());
-  if (takes_bytes(request.operation)) parcel_->put(request.bytes);
+  if (takes_bytes(request.operation)) guarded([&] { parcel_->put(request.bytes); });
   restored_ = request.restored;
   released_ = request.released;
 }
@@ -177,7 +180,7 @@ void Line::take_snapshot() {
     box_->state = theirs;
     make(Operation::Serialize);
     base::Bytes bytes;
-    parcel_->read(bytes);
+    read(bytes);
     return bytes;
   };
   make(Operation::Save);
@@ -197,7 +200,7 @@ void Line::take_snapshot() {
 void Line::return_to_snapshot() {
   if (!snapshot_) return;
   const auto made_of = [&](const base::Bytes& bytes) {
-    parcel_->write(bytes);
+    guarded([&] { parcel_->write(bytes); });
     make(Operation::Deserialize);
     return box_->state;
   };

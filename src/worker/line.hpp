@@ -33,13 +33,15 @@ class Line {
   }
   template <class... Arguments>
   void call_with(Operation operation, const Arguments&... arguments) {
-    parcel_->write(arguments...);
+    guarded([&] { parcel_->write(arguments...); });
     call(operation);
   }
   template <class... Results>
   void read(Results&... results) {
-    parcel_->read(results...);
+    guarded([&] { parcel_->read(results...); });
   }
+  /// Ends the process, whose answer makes no sense. Throws.
+  [[noreturn]] void refuse_answer() { process_->refuse_answer(number_); }
 
   // Saved states, by numbers of our own: in another process they have others.
   std::uint32_t save();
@@ -72,6 +74,10 @@ class Line {
     std::vector<std::pair<std::uint32_t, base::Bytes>> saved;
   };
 
+  template <class Function>
+  void guarded(Function&& use) {
+    process_->guarded(number_, std::forward<Function>(use));
+  }
   void bind(const WorkerProcess::Made& made);
   Request request_of(Operation operation);
   void fill(const Request& request);

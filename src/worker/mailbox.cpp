@@ -45,21 +45,38 @@ constexpr std::array<const char*, static_cast<std::size_t>(Operation::Count)> kO
                                                                                               "complete_step",
                                                                                               "move_to"};
 
+/// What the other process may write at any time is read once, then looked at.
+std::uint64_t read_once(const std::uint64_t& shared) {
+  return *static_cast<const volatile std::uint64_t*>(&shared);
+}
+
+Segment place_of(const Mailbox& box) {
+  return {read_once(box.bytes.offset), read_once(box.bytes.size)};
+}
+
 }  // namespace
 
 const char* name_of(Operation operation) {
-  return kOperationNames[static_cast<std::size_t>(operation)];
+  const auto index = static_cast<std::size_t>(operation);
+  return index < kOperationNames.size() ? kOperationNames[index] : "unknown";
 }
 
 void Parcel::put(const base::Bytes& bytes) {
-  if (bytes.size() > box_.bytes.size) box_.bytes = memory_.allocate(end_, std::max(kLeastParcel, 2 * bytes.size()));
-  if (!bytes.empty()) std::memcpy(memory_.map(box_.bytes), bytes.data(), bytes.size());
+  Segment place = place_of(box_);
+  if (bytes.size() > place.size) {
+    place = memory_.allocate(end_, std::max(kLeastParcel, 2 * bytes.size()));
+    box_.bytes = place;
+  }
+  if (!bytes.empty()) std::memcpy(memory_.map(place), bytes.data(), bytes.size());
   box_.bytes_used = bytes.size();
 }
 
 std::span<const std::byte> Parcel::content() {
-  if (box_.bytes_used == 0) return {};
-  return {memory_.map(box_.bytes), box_.bytes_used};
+  const std::uint64_t used = read_once(box_.bytes_used);
+  if (used == 0) return {};
+  Segment place = place_of(box_);
+  place.size = std::max(place.size, used);  // more than there is: refused
+  return {memory_.map(place), used};
 }
 
 }  // namespace entrain::worker

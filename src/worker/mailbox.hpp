@@ -101,7 +101,7 @@ struct ProcessPage {
   std::atomic<std::uint64_t> end;     ///< of the segments
   std::atomic<std::uint32_t> bell;    ///< calls made in all mailboxes
   std::atomic<std::uint32_t> speaks;  ///< messages that the worker has sent over its socket
-  std::uint32_t serves;               ///< the mailbox whose call is under way
+  std::atomic<std::uint32_t> serves;  ///< the mailbox whose call is under way
   Confinement confinement;            ///< which the worker puts itself under
   std::atomic<bool> began;            ///< the worker, to serve
   base::CallNote note;

@@ -86,6 +86,8 @@ void visit_fields(Visitor& visit, Feedthrough& feedthrough) {
     for (std::size_t u = 0; u < inputs; ++u) depends.push_back(feedthrough(y, u) ? 1 : 0);
   }
   visit(outputs, inputs, depends);
+  const bool fits = inputs == 0 ? depends.empty() : depends.size() % inputs == 0 && depends.size() / inputs == outputs;
+  if (!fits) throw Error(ErrorCode::FileFailed, {FactCode::SavedDataForeign});
   Feedthrough result(outputs, inputs);
   for (std::size_t k = 0; k < depends.size(); ++k) result.set(k / inputs, k % inputs, depends[k] != 0);
   feedthrough = result;
@@ -148,6 +150,15 @@ struct MadeSubsystem {
     visit(made, problems, variables, box);
   }
 };
+
+/// Of what the worker reports: the sentences are looked up by code.
+inline void require_known(const Fact& fact) {
+  if (static_cast<std::size_t>(fact.code) < fact_catalogue().size()) return;
+  throw Error(ErrorCode::FileFailed, {FactCode::SavedDataForeign});
+}
+inline void require_known(const std::vector<Problem>& problems) {
+  for (const auto& problem : problems) require_known(problem.fact);
+}
 
 /// What a subsystem can do there, and which facets it has.
 struct SubsystemAbilities {

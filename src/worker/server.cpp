@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <mutex>
@@ -70,7 +71,7 @@ class Server {
   bool serve_if_asked(std::size_t number, Mailbox& box) {
     const std::uint32_t asked = box.posted.load(std::memory_order_acquire);
     if (asked == box.answered.load(std::memory_order_relaxed)) return false;
-    if (std::exchange(page_.serves, static_cast<std::uint32_t>(number)) != number) forget_call();
+    if (page_.serves.exchange(static_cast<std::uint32_t>(number)) != number) forget_call();
     if (number > 0) {
       served_[number - 1]->answer();
     } else {
@@ -90,7 +91,7 @@ class Server {
   void answer_process() {
     Parcel parcel(memory_, page_.end, page_.process);
     if (page_.process.operation == Operation::Close) {
-      page_.serves = page_.process.state;
+      page_.serves.store(page_.process.state);
       failed_at_end_.reset();
       served_[page_.process.state - 1].reset();
       page_.process.threw = failed_at_end_.has_value();
@@ -164,6 +165,7 @@ int serve(const Maker& make) {
   if (page.protocol != kProtocol) return kNotStartedByParent;
   confine_or_end(page.confinement);
   page.began.store(true);
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // this process is killed when it is no longer needed
   base::ForeignCode::note_calls_in(page.note);
   Server(memory, page, make).run();
 }

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,6 +25,11 @@ std::size_t whole_pages(std::size_t size) {
   throw std::system_error(errno, std::generic_category(), what);
 }
 
+[[noreturn]] void refuse_segment() {
+  errno = EINVAL;
+  fail_memory("shared memory");
+}
+
 long futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t value, const timespec* limit) {
   return ::syscall(SYS_futex, &word, operation, value, limit, nullptr, 0);
 }
@@ -31,9 +37,13 @@ long futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t 
 }  // namespace
 
 int SharedMemory::new_file(std::size_t first) {
-  const int descriptor = ::memfd_create("entrain", MFD_CLOEXEC);
+  const int descriptor = ::memfd_create("entrain", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (descriptor < 0) fail_memory("shared memory");
-  if (::ftruncate(descriptor, static_cast<off_t>(whole_pages(first))) == 0) return descriptor;
+  // The other process may only grow it: a process that touches what has been cut off dies.
+  if (::ftruncate(descriptor, static_cast<off_t>(whole_pages(first))) == 0 &&
+      ::fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) == 0) {
+    return descriptor;
+  }
   const int error = errno;
   ::close(descriptor);
   errno = error;
@@ -55,7 +65,14 @@ Segment SharedMemory::allocate(std::atomic<std::uint64_t>& end, std::size_t size
 
 std::byte* SharedMemory::map(const Segment& segment) {
   const std::lock_guard lock(mutex_);
-  if (const auto known = mapped_.find(segment.offset); known != mapped_.end()) return known->second.data();
+  if (const auto known = mapped_.find(segment.offset); known != mapped_.end()) {
+    if (segment.size > known->second.size()) refuse_segment();
+    return known->second.data();
+  }
+  struct stat file {};
+  if (::fstat(descriptor_, &file) != 0) fail_memory("shared memory");
+  const auto end = static_cast<std::uint64_t>(file.st_size);
+  if (segment.offset > end || segment.size > end - segment.offset) refuse_segment();
   void* address = ::mmap(nullptr, segment.size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_,
                          static_cast<off_t>(segment.offset));
   if (address == MAP_FAILED) fail_memory("shared memory");

@@ -37,7 +37,7 @@ class SharedMemory {
   int descriptor() const { return descriptor_; }
   /// `end`: where the file ends, seen by both processes, which may make segments at the same time.
   Segment allocate(std::atomic<std::uint64_t>& end, std::size_t size);
-  /// The same address for the same segment. Throws std::system_error.
+  /// The same address for the same segment. Throws std::system_error, also for one that the file does not contain.
   std::byte* map(const Segment& segment);
 
  private:

@@ -18,6 +18,7 @@
 #include "base/printable.hpp"
 #include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
+#include "worker/served_subsystem.hpp"
 
 namespace entrain::worker {
 namespace {
@@ -31,6 +32,7 @@ constexpr Duration kAfterInterrupt = 2.0;  // s that a call may still take
 constexpr Duration kAfterTimeout = 5.0;    // s for the worker to report its own
 constexpr Duration kAfterSilence = 0.5;    // s from the end of the socket to that of the process
 constexpr std::size_t kLastWords = 5;
+constexpr std::size_t kLongestFrame = 16 << 20;  // bytes; no message is that long
 
 base::Fault fault_of(int status) {
   if (!WIFSIGNALED(status)) return base::Fault::Ended;
@@ -52,10 +54,20 @@ std::string cause_of(base::Fault fault, int status) {
   return base::text_of(fault).cause;
 }
 
-/// Of the process in a sandbox, from that of the program around it, which ends with 128 + the number of a signal.
+/// Of the process in a sandbox, from that of the program around it, which ends with 128 + the number of a signal. A
+/// crash is reported by the worker itself: what looks like one and was not is an exit code.
 int status_inside(int status) {
   constexpr int kSignals = 128;
-  return WIFEXITED(status) && WEXITSTATUS(status) > kSignals ? WEXITSTATUS(status) - kSignals : status;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) <= kSignals) return status;
+  const int signal = WEXITSTATUS(status) - kSignals;
+  return fault_of(signal) == base::Fault::Killed ? signal : status;
+}
+
+/// Of shared memory: cut where it does not end.
+template <std::size_t N>
+std::string text_in(const std::array<char, N>& shared) {
+  const std::string copy(shared.data(), shared.size());
+  return base::printable(std::string_view(copy.c_str()));
 }
 
 std::string arguments_of(const Mailbox& box) {
@@ -85,7 +97,8 @@ struct WorkerProcess::Wait {
 };
 
 WorkerProcess::WorkerProcess(const Confinement& confinement)
-    : memory_(SharedMemory::new_file(sizeof(ProcessPage))),
+    : confinement_(confinement),
+      memory_(SharedMemory::new_file(sizeof(ProcessPage))),
       page_(*reinterpret_cast<ProcessPage*>(memory_.map({0, sizeof(ProcessPage)}))),
       callers_(1),
       boxes_(1, &page_.process) {
@@ -98,7 +111,7 @@ WorkerProcess::WorkerProcess(const Confinement& confinement)
 }
 
 void WorkerProcess::start() {
-  if (!page_.confinement.sandbox) {
+  if (!confinement_.sandbox) {
     program_ = start_program(memory_.descriptor(), folder_.content());
     return;
   }
@@ -109,7 +122,7 @@ void WorkerProcess::start() {
 
 /// A sandbox contains no FMU but those that are unpacked for it.
 MakeRequest WorkerProcess::as_seen_there(MakeRequest request) {
-  if (!page_.confinement.sandbox || request.description.fmu.empty()) return request;
+  if (!confinement_.sandbox || request.description.fmu.empty()) return request;
   const auto folder = folders().own / std::to_string(++unpacked_);
   subsystem::unpack_fmu(request.description.fmu, folder);
   request.fmu_folder = folder.string();
@@ -137,13 +150,19 @@ WorkerProcess::Made WorkerProcess::make(const MakeRequest& request, const Caller
     const std::lock_guard lock(mutex_);
     callers_.front() = caller;
   }
-  parcel(page_.process).write(as_seen_there(request));
+  const MakeRequest seen = as_seen_there(request);
+  guarded(0, [&] { parcel(page_.process).write(seen); });
   post(page_.process, Operation::Make);
   wait(page_.process, 0);
   Made made;
-  parcel(page_.process).read(made.subsystem);
+  guarded(0, [&] {
+    parcel(page_.process).read(made.subsystem);
+    require_known(made.subsystem.problems);
+  });
   if (!made.subsystem.made) return made;
-  made.memory = memory_.map(made.subsystem.box);
+  const Segment& box = made.subsystem.box;
+  if (box.size < box_size(dimensions_of(made.subsystem.variables))) refuse_answer(0);
+  guarded(0, [&] { made.memory = memory_.map(box); });
   const std::lock_guard lock(mutex_);
   made.number = static_cast<std::uint32_t>(callers_.size());
   callers_.push_back(caller);
@@ -190,7 +209,11 @@ void WorkerProcess::wait(Mailbox& box, std::uint32_t number) {
   }
   if (!box.threw) return;
   base::ErrorRecord record;
-  parcel(box).read(record);
+  guarded(number, [&] {
+    parcel(box).read(record);
+    require_known(record.fact);
+    require_known(record.problems);
+  });
   box.threw = false;
   throw record.error();
 }
@@ -227,10 +250,11 @@ void WorkerProcess::report_long_call(Wait& wait) {
   wait.caller.log.waiting(fact);
 }
 
-/// Everything that has come so far.
+/// What has come so far; of a worker that never stops, a part.
 void WorkerProcess::receive() {
   std::array<std::byte, 65536> part;
-  while (!silent_) {
+  std::size_t came = 0;
+  while (!silent_ && came < kLongestFrame) {
     const ssize_t count = ::recv(program_.socket, part.data(), part.size(), MSG_DONTWAIT);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
@@ -239,7 +263,12 @@ void WorkerProcess::receive() {
       break;
     }
     received_.insert(received_.end(), part.begin(), part.begin() + count);
+    came += static_cast<std::size_t>(count);
+    take_frames();
   }
+}
+
+void WorkerProcess::take_frames() {
   struct Head {
     Speech what;
     std::uint32_t size;
@@ -248,6 +277,7 @@ void WorkerProcess::receive() {
   while (received_.size() - taken >= sizeof(Head)) {
     Head head{};
     std::memcpy(&head, received_.data() + taken, sizeof head);
+    if (head.size > kLongestFrame) fail(damage_report(serving()));
     if (received_.size() - taken - sizeof head < head.size) break;
     take_frame(head.what, std::span(received_).subspan(taken + sizeof head, head.size));
     taken += sizeof head + head.size;
@@ -257,14 +287,18 @@ void WorkerProcess::receive() {
 }
 
 void WorkerProcess::take_frame(Speech what, std::span<const std::byte> content) {
+  base::ErrorRecord record;
+  LogMessage message;
+  try {
+    what == Speech::Fault ? base::from_bytes(content, record) : base::from_bytes(content, message);
+    require_known(record.fact);
+  } catch (const Error&) {
+    fail(damage_report(serving()));
+  }
   if (what == Speech::Fault) {
-    base::ErrorRecord record;
-    base::from_bytes(content, record);
     fault_ = record.error();
     return;
   }
-  LogMessage message;
-  base::from_bytes(content, message);
   last_words_.push_back(message.category.empty() ? message.text
                                                  : fmt::format("[{}] {}", message.category, message.text));
   if (last_words_.size() > kLastWords) last_words_.pop_front();
@@ -281,7 +315,7 @@ bool WorkerProcess::has_ended() {
   for (;;) {
     int status = -1;
     const pid_t ended = ::waitpid(program_.process, &status, WNOHANG);
-    if (ended == program_.process) status_ = page_.confinement.sandbox ? status_inside(status) : status;
+    if (ended == program_.process) status_ = confinement_.sandbox ? status_inside(status) : status;
     if (ended < 0 && errno == ECHILD) status_ = -1;
     if (status_) return true;
     if (!silent_) return false;
@@ -297,8 +331,8 @@ void WorkerProcess::fail(Error error) {
 }
 
 std::string WorkerProcess::function_in(const Mailbox& box) const {
-  const char* function = page_.note.function.data();
-  return *function == '\0' ? name_of(box.operation) : function;
+  const std::string function = text_in(page_.note.function);
+  return function.empty() ? name_of(box.operation) : function;
 }
 
 std::optional<Time> WorkerProcess::time_in(const Mailbox& box) const {
@@ -306,10 +340,28 @@ std::optional<Time> WorkerProcess::time_in(const Mailbox& box) const {
   return box.operation == Operation::Step ? std::optional(box.from) : std::nullopt;
 }
 
+std::size_t WorkerProcess::serving() const {
+  const std::uint32_t number = page_.serves.load();
+  return number < boxes_.size() ? number : 0;
+}
+
+void WorkerProcess::refuse_answer(std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  if (ended_) throw *ended_;
+  fail(damage_report(number));
+}
+
+Error WorkerProcess::damage_report(std::size_t number) const {
+  constexpr auto kFault = base::Fault::Damage;
+  Fact fact = fault_in(kFault, callers_[number], *boxes_[number]);
+  fact.values.emplace_back("cause", base::text_of(kFault).cause);
+  return failure(std::move(fact), kFault, callers_[number], *boxes_[number]);
+}
+
 /// By what the worker reported, else by how it ended and what it was in.
 Error WorkerProcess::end_report() const {
-  if (page_.confinement.sandbox && !page_.began) return sandbox_refusal();
-  const std::size_t number = page_.serves < boxes_.size() ? page_.serves : 0;
+  if (confinement_.sandbox && !page_.began && boxes_.size() == 1) return sandbox_refusal();
+  const std::size_t number = serving();
   if (fault_) {  // which may be that of a thread that no call knows
     ErrorContext where = fault_->context();
     if (where.subsystem.empty()) where.subsystem = callers_[number].subsystem;
@@ -346,9 +398,9 @@ Error WorkerProcess::late_report(const Caller& caller, const Mailbox& box) const
 
 Fact WorkerProcess::fault_in(base::Fault fault, const Caller& caller, const Mailbox& box) const {
   const auto& text = base::text_of(fault);
-  const char* code = page_.note.code.data();
+  const std::string code = text_in(page_.note.code);
   return {FactCode::CodeFault,
-          {*code == '\0' ? caller.code : code},
+          {code.empty() ? caller.code : code},
           {{"fault", text.name}, {"action", text.action}, {"function", function_in(box)}}};
 }
 

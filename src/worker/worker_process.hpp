@@ -34,7 +34,7 @@ class WorkerProcess {
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  const Confinement& confinement() const { return page_.confinement; }
+  const Confinement& confinement() const { return confinement_; }
 
   struct Made {
     MadeSubsystem subsystem;
@@ -47,6 +47,18 @@ class WorkerProcess {
   /// A call has thrown because the process ended.
   bool has_reported_end();
   Parcel parcel(Mailbox& box) { return {memory_, page_.end, box}; }
+  /// A use of what the worker can write at any time: it ends, by the same fault, where that cannot be used.
+  template <class Function>
+  void guarded(std::uint32_t number, Function&& use) {
+    try {
+      use();
+      return;
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): whatever it was, this is why
+    }
+    refuse_answer(number);
+  }
+  /// Ends the worker, whose answer makes no sense. Throws Error.
+  [[noreturn]] void refuse_answer(std::uint32_t number);
 
   /// Sends the call in the mailbox.
   void post(Mailbox& box, Operation operation);
@@ -62,6 +74,9 @@ class WorkerProcess {
   Error sandbox_refusal() const;
   void look(Wait& wait);
   void receive();
+  void take_frames();
+  std::size_t serving() const;
+  Error damage_report(std::size_t number) const;
   void take_frame(Speech what, std::span<const std::byte> content);
   bool has_ended();
   void end();
@@ -74,6 +89,7 @@ class WorkerProcess {
   std::string function_in(const Mailbox& box) const;
   std::optional<Time> time_in(const Mailbox& box) const;
 
+  Confinement confinement_;  ///< in shared memory the worker could change it
   base::PrivateFolder folder_;
   SharedMemory memory_;
   ProcessPage& page_;

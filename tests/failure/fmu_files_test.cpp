@@ -1,5 +1,8 @@
+#include <elf.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <cstring>
 
 #include "base/sanitized.hpp"
 #include "subsystem/fmi/fmu.hpp"
@@ -218,6 +221,19 @@ TEST_F(FmuFiles, library_that_is_cut_off_is_not_given_to_the_loader) {
   const Fact refused = refusal(write_library(library_.substr(0, library_.size() / 3)));
   EXPECT_EQ(refused.text("of"), "fmu-not-library") << refused;
   expect_text(std::string(refused.text("why")), "cut off");
+}
+
+/// patchelf leaves them there.
+TEST_F(FmuFiles, program_headers_at_the_end_of_a_large_library_are_found) {
+  std::string moved = library_;
+  moved.resize(std::max<std::size_t>(moved.size(), 100'000) / 8 * 8 + 8);
+  Elf64_Ehdr header;
+  std::memcpy(&header, moved.data(), sizeof header);
+  const auto table = moved.substr(header.e_phoff, header.e_phnum * sizeof(Elf64_Phdr));
+  header.e_phoff = moved.size();
+  std::memcpy(moved.data(), &header, sizeof header);
+  const auto error = test::error_of([&] { const Simulation simulation(system(write_library(moved + table), Normal)); });
+  EXPECT_FALSE(error) << error->what();
 }
 
 TEST_F(FmuFiles, kind_of_file_that_is_no_library_is_not_given_to_the_loader) {

@@ -71,13 +71,15 @@ TEST_F(ProcessFault, crash_of_a_thread_of_the_fmu_is_reported_with_the_results_s
 
 TEST_F(ProcessFault, printed_text_goes_to_the_log_and_json_stays_json) {
   write_system("prints");
-  const auto result = run({"--json", "--require", "any"});
-  EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(nlohmann::json::parse(result.out)["termination"], "completed");
-  EXPECT_EQ(result.err, "");
-  const auto log = text_of(folder_ / "out/fmu.log");
-  EXPECT_NE(log.find("{ to the output\nof the process\n"), std::string::npos) << log;
-  EXPECT_NE(log.find("{ to the errors\nof the process\n"), std::string::npos) << log;
+  for (const char* where : {"--no-estimate", "--isolate"}) {
+    const auto result = run({"--json", "--require", "any", "--overwrite", where});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(nlohmann::json::parse(result.out)["termination"], "completed");
+    EXPECT_EQ(result.err, "");
+    const auto log = text_of(folder_ / "out/fmu.log");
+    EXPECT_NE(log.find("{ to the output\nof the process\n"), std::string::npos) << where << log;
+    EXPECT_NE(log.find("{ to the errors\nof the process\n"), std::string::npos) << where << log;
+  }
 }
 
 }  // namespace process_state_test

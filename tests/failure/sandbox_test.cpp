@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 
 #include "entrain/results.hpp"
@@ -13,6 +14,7 @@
 #include "support/places.hpp"
 #include "support/program.hpp"
 #include "support/scripted_fmus.hpp"
+#include "worker/mailbox.hpp"
 
 namespace entrain {
 namespace sandbox_test {
@@ -21,7 +23,7 @@ namespace fs = std::filesystem;
 
 /// The outputs of tests/support/grasping_fmu.c.
 constexpr std::array kTries{"socket",    "process", "program", "read_outside", "write_outside", "read_own",
-                            "write_own", "scratch", "thread",  "environment",  "memory"};
+                            "write_own", "scratch", "thread",  "environment",  "memory",        "cut"};
 
 std::string grasping_description() {
   std::string variables;
@@ -93,6 +95,37 @@ TEST_F(Sandbox, gives_an_fmu_its_own_files_a_scratch_folder_and_threads_and_noth
   EXPECT_EQ(got("environment"), -ENOENT);
   EXPECT_GT(got("memory"), 100.0);
   EXPECT_LT(got("memory"), 300.0);
+  EXPECT_EQ(got("cut"), -EPERM);
+}
+
+/// What the worker shares with the run is read by a process without a sandbox.
+TEST_F(Sandbox, damage_of_the_shared_memory_is_a_fault_of_the_fmu) {
+  const auto memory = [](std::size_t offset, std::uint64_t value) { return fmt::format("\n{} {}", offset, value); };
+  const std::string box = fmt::format("memory {}", offsetof(worker::Mailbox, from));
+  constexpr std::size_t kThrew = offsetof(worker::Mailbox, readings);  // and the byte of `threw`, to 1
+  static_assert(offsetof(worker::Mailbox, threw) == kThrew + 3);
+  constexpr std::uint64_t kSet = 1 << 24;
+  const std::string used = memory(offsetof(worker::Mailbox, bytes_used), std::uint64_t{1} << 40);
+  const std::string offset = memory(offsetof(worker::Mailbox, bytes), 0);
+  const std::string size = memory(offsetof(worker::Mailbox, bytes) + 8, std::uint64_t{1} << 40);
+  const std::string threw = memory(kThrew, kSet);
+  for (const auto& damage : {box + used + threw, box + offset + size + used + threw, std::string("frame")}) {
+    write_grasping("sandbox = true", {{"resources/damage.txt", damage}});
+    const auto result = run();
+    EXPECT_EQ(result.exit_code, 1) << damage << result.err;
+    const auto failure = summary()["failure"];
+    EXPECT_EQ(failure["code"], "code-fault") << damage;
+    EXPECT_EQ(failure["values"]["fault"], "damage") << damage;
+    EXPECT_TRUE(failure["values"].value("function", "").starts_with("fmi2")) << damage;  // the latest one
+    EXPECT_EQ(failure["subsystem"], "stranger") << damage;
+  }
+}
+
+/// 139 is also what a shell says of a crash.
+TEST_F(Sandbox, exit_code_is_no_crash) {
+  write_grasping("sandbox = true", {{"resources/damage.txt", "exit 139"}});
+  EXPECT_EQ(run().exit_code, 1);
+  EXPECT_EQ(summary()["failure"]["values"]["fault"], "ended");
 }
 
 TEST_F(Sandbox, is_what_keeps_these_things_from_it) {
@@ -107,6 +140,9 @@ TEST_F(Sandbox, for_all_fmus_of_a_run) {
   write_grasping("");
   ASSERT_EQ(run({"--sandbox"}).exit_code, 0);
   EXPECT_EQ(got("socket"), -EPERM);
+  write_grasping("sandbox = false");
+  ASSERT_EQ(run({"--sandbox"}).exit_code, 0);
+  EXPECT_EQ(got("socket"), -EPERM) << "the command line comes first";
   test::write_text(folder_ / "s.toml",
                    "[run]\nstop = 0.2\nstep = 0.1\nmethod = \"jacobi\"\nsandbox = true\n"
                    "[subsystems.stranger]\nfmu = \"stranger.fmu\"\n"

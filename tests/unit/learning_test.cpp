@@ -185,6 +185,21 @@ LearnPlan plan_of(const std::string& part) {
   return plan;
 }
 
+TEST(Learn, what_was_learned_outlives_a_last_run_that_fails) {
+  bool learned = false;
+  LearnOptions options;
+  options.iterations = 2;
+  LearnProgress progress;
+  progress.iterated = [&](const LearnIteration&) { learned = true; };
+  const auto result = learn(loop_of("sleeper"), options, progress, [&](std::string_view name) {
+    return learned ? nullptr : parts(name);  // no system can be made any more
+  });
+  EXPECT_FALSE(result.judged);
+  EXPECT_TRUE(learned);
+  EXPECT_FALSE(result.learned.inputs.empty());
+  EXPECT_EQ(result.notes.back().code, FactCode::UnknownModel);
+}
+
 TEST(Feedthrough, of_a_cubic_that_is_flat_at_the_start_is_found) {
   EXPECT_EQ(plan_of("cubic").delayed, std::vector<std::string>{"part.y"});
 }

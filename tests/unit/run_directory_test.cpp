@@ -154,6 +154,9 @@ TEST(RunUntilTrusted, takes_the_method_that_the_adviser_offers_where_smaller_ste
   EXPECT_EQ(methods.front(), "");
   EXPECT_EQ(methods[1], result.summary.method);
   EXPECT_NE(result.summary.method, "jacobi");
+  ASSERT_FALSE(result.summary.notes.empty());
+  EXPECT_EQ(result.summary.notes.front().code, FactCode::MethodChosen);
+  EXPECT_NE(text_of(folder / "out" / "run.json").find("method-chosen"), std::string::npos);
 }
 
 /// Held inputs at a step of 0.05 s: the populations have an error of several per cent.

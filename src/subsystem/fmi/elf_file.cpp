@@ -22,14 +22,14 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Read, not mapped: tools that watch a process (valgrind) take a mapped library for a loaded one.
-std::vector<std::byte> bytes_of(const fs::path& path,
-                                std::streamoff most = std::numeric_limits<std::streamoff>::max()) {
+std::vector<std::byte> bytes_of(const fs::path& path, std::streamoff most = std::numeric_limits<std::streamoff>::max(),
+                                std::streamoff from = 0) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file) return {};
-  const std::streamoff size = std::min<std::streamoff>(file.tellg(), most);
+  const std::streamoff size = std::min<std::streamoff>(file.tellg() - from, most);
   if (size <= 0) return {};
   std::vector<std::byte> bytes(static_cast<std::size_t>(size));
-  file.seekg(0);
+  file.seekg(from);
   file.read(reinterpret_cast<char*>(bytes.data()), size);
   if (!file) bytes.clear();
   return bytes;
@@ -131,11 +131,17 @@ const ElfBeginning* beginning_of(std::span<const std::byte> bytes) {
 }
 
 /// The loader maps what the program headers name, and a process that touches what lies beyond the end of the file dies.
-bool is_cut_off(std::span<const std::byte> beginning, std::uint64_t size) {
+/// The headers may lie anywhere: tools that change a library move them to its end.
+bool is_cut_off(const fs::path& library, std::span<const std::byte> beginning) {
   const auto header = entries_at<Elf64_Ehdr>(beginning, 0, 1);
-  if (header.empty()) return true;
-  const auto segments = entries_at<Elf64_Phdr>(beginning, header[0].e_phoff, header[0].e_phnum);
-  if (segments.size() != header[0].e_phnum) return true;
+  std::error_code unknown;
+  const std::uint64_t size = fs::file_size(library, unknown);
+  if (header.empty() || unknown || header[0].e_phoff > size) return true;
+  const auto count = header[0].e_phnum;
+  const auto table = bytes_of(library, static_cast<std::streamoff>(count * sizeof(Elf64_Phdr)),
+                              static_cast<std::streamoff>(header[0].e_phoff));
+  const auto segments = entries_at<Elf64_Phdr>(table, 0, count);
+  if (segments.size() != count) return true;
   return std::any_of(segments.begin(), segments.end(), [&](const Elf64_Phdr& segment) {
     return segment.p_type == PT_LOAD && (segment.p_offset > size || segment.p_filesz > size - segment.p_offset);
   });
@@ -168,9 +174,8 @@ bool is_known_to_loader(const std::string& name, const std::vector<fs::path>& fo
 }  // namespace
 
 std::optional<ElfMisfit> elf_misfit(const fs::path& library) {
-  constexpr std::streamoff kHeaders = 65536;
-  const auto bytes = bytes_of(library, kHeaders);
-  const auto own = bytes_of("/proc/self/exe", kHeaders);
+  const auto bytes = bytes_of(library, sizeof(Elf64_Ehdr));
+  const auto own = bytes_of("/proc/self/exe", sizeof(Elf64_Ehdr));
   const auto* file = beginning_of(bytes);
   const auto* present = beginning_of(own);
   if (file == nullptr) return ElfMisfit{.why = bytes.empty() ? "it is empty" : "it does not begin as an ELF file"};
@@ -178,9 +183,7 @@ std::optional<ElfMisfit> elf_misfit(const fs::path& library) {
     return ElfMisfit{.machine = machine_text(*file), .present = machine_text(*present)};
   }
   if (file->type != ET_DYN) return ElfMisfit{.why = "it is no shared library, but another kind of ELF file"};
-  std::error_code unknown;
-  if (file->ident[EI_CLASS] == ELFCLASS64 && is_cut_off(bytes, fs::file_size(library, unknown)))
-    return ElfMisfit{.why = "it is cut off"};
+  if (file->ident[EI_CLASS] == ELFCLASS64 && is_cut_off(library, bytes)) return ElfMisfit{.why = "it is cut off"};
   return std::nullopt;
 }
 
