@@ -45,7 +45,7 @@ void visit_fields(Visitor& visit, UnitMeaning& meaning) {
 template <class Visitor>
 void visit_fields(Visitor& visit, Variable& variable) {
   visit(variable.name, variable.unit, variable.description, variable.type, variable.start, variable.meaning,
-        variable.declared_type, variable.tunable, variable.other_names);
+        variable.declared_type, variable.tunable, variable.other_names, variable.clocks, variable.mime_type);
   auto items = variable.items ? std::optional(*variable.items) : std::nullopt;
   visit(items);
   if (items && !variable.items) variable.items = std::make_shared<const EnumerationItems>(std::move(*items));
@@ -57,6 +57,16 @@ void visit_fields(Visitor& visit, OtherPort& port) {
 }
 
 template <class Visitor>
+void visit_fields(Visitor& visit, ClockPort& clock) {
+  visit(clock.name, clock.is_output, clock.kind);
+}
+
+template <class Visitor>
+void visit_fields(Visitor& visit, Terminal& terminal) {
+  visit(terminal.name, terminal.kind, terminal.rule, terminal.members);
+}
+
+template <class Visitor>
 void visit_fields(Visitor& visit, VariableTable::Place& place) {
   visit(place.causality, place.index);
 }
@@ -64,7 +74,7 @@ void visit_fields(Visitor& visit, VariableTable::Place& place) {
 template <class Visitor>
 void visit_fields(Visitor& visit, VariableTable& table) {
   visit(table.inputs, table.outputs, table.states, table.parameters, table.discrete_inputs, table.discrete_outputs,
-        table.locals, table.other_ports);
+        table.locals, table.other_ports, table.clocks, table.terminals);
 }
 
 template <class Visitor>

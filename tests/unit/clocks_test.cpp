@@ -3,10 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <limits>
 
 #include "coupling/clock_schedule.hpp"
 #include "entrain/results.hpp"
 #include "entrain/run.hpp"
+#include "entrain/system.hpp"
+#include "subsystem/fmi/fmu_subsystem.hpp"
+#include "subsystem/fmi/model_description.hpp"
 #include "support/clocked_fmus.hpp"
 #include "support/facts.hpp"
 #include "support/recorded.hpp"
@@ -285,6 +291,70 @@ TEST(IntervalThatIsNoTime, is_named) {
   Simulation simulation(system_of(folder, clocked("a", "interval = 0")));
   simulation.run();
   EXPECT_EQ(test::failure_of(simulation.summary()).code, FactCode::ClockIntervalInvalid);
+}
+
+TEST(IntervalThatIsNoTime, is_none_as_a_fraction_either) {
+  for (const double seconds : {-1.0, -1e-30, std::numeric_limits<double>::infinity(), std::nan("")}) {
+    const ClockInterval interval = subsystem::as_interval(seconds);
+    EXPECT_EQ(interval.counter, 0U) << seconds;
+    EXPECT_EQ(interval.resolution, 0U) << seconds;
+  }
+  EXPECT_EQ(subsystem::as_interval(0.0).resolution, 1U);
+}
+
+TEST(NegativeInterval, is_named) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "clocked.fmu", test::kCountdownTick);
+  Simulation simulation(system_of(folder, clocked("a", "interval = -1")));
+  simulation.run();
+  EXPECT_EQ(test::failure_of(simulation.summary()).code, FactCode::ClockIntervalInvalid);
+}
+
+/// FMI 3.0, section 2.4.8: without the attribute it depends on everything.
+TEST(OutputWithoutDependencies, depends_on_every_input) {
+  const TemporaryFolder folder;
+  std::string text = test::clocked3(test::kConstantTick);
+  const std::string written = "valueReference=\"31\" dependencies=\"30\"";
+  text.replace(text.find(written), written.size(), "valueReference=\"31\"");
+  test::write_archive(folder / "open.fmu",
+                      {{"modelDescription.xml", text},
+                       {"binaries/x86_64-linux/clocked.so", test::text_of(test::clocked_fmu3_library())}});
+  const auto part = subsystem::make_fmu_subsystem("a", folder / "open.fmu", {});
+  part->capabilities();
+  const auto& mode = *part->facets().event_mode;
+  const auto index = [&](const char* name) { return part->variables().find(name)->index; };
+  using Port = EventMode::Port;
+  EXPECT_TRUE(mode.depends(Port::Real, index("z"), Port::Real, index("x")));
+  EXPECT_TRUE(mode.depends(Port::Real, index("z"), Port::Discrete, index("u")));
+  EXPECT_FALSE(mode.depends(Port::Real, index("tick_time"), Port::Real, index("x")));
+}
+
+class ClocksApart : public testing::TestWithParam<std::string> {};
+
+/// They would never tick, and a vendor would be blamed.
+TEST_P(ClocksApart, are_refused_and_the_subsystem_is_named) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder);
+  const auto facts = test::problem_facts(
+      system_of(folder, clocked("a") + clocked("b") + GetParam() + " = true\n", "\"a.out\" = \"b.in\"\n"));
+  EXPECT_TRUE(test::has_fact(facts, FactCode::NotIsolable, "b"));
+  EXPECT_FALSE(test::has_fact(facts, FactCode::NotIsolable, "a"));
+  EXPECT_FALSE(test::has_fact(facts, FactCode::UnknownVariable));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ClocksApart, testing::Values("isolate", "sandbox"),
+                         [](const auto& of) { return of.param; });
+
+/// A check looks at all FMUs in other processes.
+TEST(CheckOfClocks, knows_them) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder);
+  std::ofstream(folder / "system.toml") << "[run]\nstop = 1.0\nstep = 0.1\nopen = [\"*.*\"]\n" + clocked("a") +
+                                               clocked("b") + "[connections]\n\"a.out\" = \"b.in\"\n";
+  std::vector<Fact> facts;
+  for (const auto& problem : check(folder / "system.toml")) facts.push_back(problem.fact);
+  EXPECT_TRUE(test::has_fact(facts, FactCode::ClockNeverTicks, "a.in"));
+  EXPECT_FALSE(test::has_fact(facts, FactCode::UnknownVariable));
 }
 
 TEST(ClockConnection, that_makes_no_sense_is_refused) {
