@@ -213,6 +213,47 @@ TEST(JumpOfAContinuousOutput, reaches_the_others_in_the_same_instant) {
   EXPECT_EQ(column[at + 1], 20.0);
 }
 
+class JumpFromOutside : public testing::TestWithParam<std::string> {
+ protected:
+  JumpFromOutside() {
+    test::write_clocked(folder_, "countdown.fmu", test::kCountdownTick, "canGetAndSetFMUState=\"true\"");
+    std::ofstream(folder_ / "steps.csv") << "time,x\n0,1\n0.3,7\n2,7\n";
+    std::ofstream(folder_ / "ramp.csv") << "time,x\n0,1\n2,7\n";
+  }
+  Ended ended(const std::string& table, const std::string& run = "") const {
+    auto system = system_of(folder_, clocked("a", "interval = 5", "countdown.fmu") + table,
+                            table.empty() ? "" : "\"table.x\" = \"a.x\"\n", "step = 0.2\n" + run);
+    system.method.value = GetParam();
+    return ended_run(system);
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_P(JumpFromOutside, of_a_scheduled_input_is_an_event) {
+  const auto ended = this->ended("", "[schedule]\n\"a.x\" = [[0.3, 7.0]]\n");
+  EXPECT_EQ(ended.last("a.updates"), 2);  // at the start, and there
+  EXPECT_EQ(ended.last("a.z"), 7.0);
+  EXPECT_EQ(std::count(ended.times().begin(), ended.times().end(), 0.3), 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, JumpFromOutside, testing::Values("jacobi", "nepce", "ifosmondi"),
+                         [](const auto& of) { return of.param; });
+
+/// Other methods give the value at the end of a step to the step itself.
+class JumpOfATable : public JumpFromOutside {};
+
+TEST_P(JumpOfATable, is_an_event) {
+  const auto ended = this->ended("[subsystems.table]\ncsv = \"steps.csv\"\n");
+  EXPECT_EQ(ended.last("a.updates"), 2);
+  EXPECT_EQ(ended.last("a.z"), 7.0);
+}
+
+TEST_P(JumpOfATable, is_none_where_the_input_grows_steadily) {
+  EXPECT_EQ(ended("[subsystems.table]\ncsv = \"ramp.csv\"\ninterpolation = \"linear\"\n").last("a.updates"), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, JumpOfATable, testing::Values("jacobi"), [](const auto& of) { return of.param; });
+
 TEST(EventInsideAStep, ends_the_macro_step_of_all_there) {
   const TemporaryFolder folder;
   test::write_clocked(folder, "countdown.fmu", test::kCountdownTick);
@@ -232,6 +273,28 @@ TEST(EventsInsideAStep, that_others_hear_are_met_and_those_of_a_subsystem_that_i
   const auto ended = ended_run(system_of(folder, two, "\"early.out\" = \"late.in\"\n", "step = 0.5\n"));
   EXPECT_EQ(ended.last("late.heard_time"), 0.25);
   EXPECT_EQ(test::number_of(ended.simulation->summary().warnings, FactCode::EventsHandledAlone, "first", "late"), 0.35);
+}
+
+TEST(EventHandledAlone, starts_the_countdown_that_it_announces) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "countdown.fmu", test::kCountdownTick);
+  const auto ended = ended_run(system_of(folder,
+                                         clocked("late", "mode = 10, interval = 5", "countdown.fmu") +
+                                             clocked("early", "mode = 2, interval = 5", "countdown.fmu"),
+                                         "\"early.out\" = \"late.in\"\n", "step = 0.5\n"));
+  EXPECT_TRUE(test::has_fact(ended.simulation->summary().warnings, FactCode::EventsHandledAlone, "late"));
+  EXPECT_EQ(ended.last("late.ticks"), 1);
+  EXPECT_DOUBLE_EQ(ended.last("late.tick_time"), 0.55);
+}
+
+TEST(EventHandledAlone, ends_the_run_where_the_subsystem_asks_for_it) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "countdown.fmu", test::kCountdownTick);
+  const auto ended = ended_run(system_of(folder,
+                                         clocked("late", "mode = 11, interval = 5", "countdown.fmu") +
+                                             clocked("early", "mode = 2, interval = 5", "countdown.fmu"),
+                                         "\"early.out\" = \"late.in\"\n", "step = 0.5\n"));
+  EXPECT_EQ(ended.simulation->summary().reached, 0.35);
 }
 
 TEST(EventsInsideAStep, of_two_that_can_go_back_are_both_met) {
@@ -283,6 +346,18 @@ TEST(EventsThatDoNotEnd, name_the_subsystem_that_asks_for_more) {
   const Fact failure = test::failure_of(simulation.summary());
   EXPECT_EQ(failure.code, FactCode::EventsUnsettled);
   EXPECT_EQ(failure.subjects, std::vector<std::string>{"restless"});
+}
+
+TEST(ClockFasterThanAnImposedStep, is_named_with_its_subsystem) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "clocked.fmu", "intervalVariability=\"constant\" intervalDecimal=\"0.0005\"",
+                      "fixedInternalStepSize=\"0.2\"", test::kFixedStep);
+  Simulation simulation(system_of(folder, clocked("a"), "", "step = 0.2\n"));
+  simulation.run();
+  EXPECT_EQ(simulation.summary().termination, Termination::Failed);
+  const Fact failure = test::failure_of(simulation.summary());
+  EXPECT_EQ(failure.code, FactCode::EventsUnsettled);
+  EXPECT_EQ(failure.subjects, std::vector<std::string>{"a.tick"});
 }
 
 TEST(IntervalThatIsNoTime, is_named) {
