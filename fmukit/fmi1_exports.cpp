@@ -67,14 +67,21 @@ std::span<const Reference> references(const fmiValueReference* first, std::size_
   return {first, count};
 }
 
-/// Of a model: what an event left.
-void fill(fmiEventInfo& info, const EventUpdate& update) {
+/// Of a model in event mode: until nothing changes any more, and what that left.
+void settle(Instance& instance, fmiEventInfo& info) {
+  EventUpdate update = instance.update_discrete_states();
+  bool states_changed = update.states_changed;
+  for (int round = 0; update.again && round < 100; ++round) {
+    update = instance.update_discrete_states();
+    states_changed = states_changed || update.states_changed;
+  }
   info.iterationConverged = update.again ? fmiFalse : fmiTrue;
   info.stateValueReferencesChanged = fmiFalse;
-  info.stateValuesChanged = update.states_changed ? fmiTrue : fmiFalse;
+  info.stateValuesChanged = states_changed ? fmiTrue : fmiFalse;
   info.terminateSimulation = fmiFalse;
   info.upcomingTimeEvent = update.next_event < kNever ? fmiTrue : fmiFalse;
   info.nextEventTime = update.next_event < kNever ? update.next_event : 0.0;
+  instance.enter_continuous_time();
 }
 
 }  // namespace
@@ -123,8 +130,7 @@ fmiStatus fmiInitialize(fmiComponent c, fmiBoolean, fmiReal, fmiEventInfo* info)
     instance.set_up_experiment(instance.time(), std::nullopt);
     instance.enter_initialization();
     instance.exit_initialization();
-    fill(*info, instance.update_discrete_states());
-    instance.enter_continuous_time();
+    settle(instance, *info);
   });
 }
 fmiStatus fmiTerminateSlave(fmiComponent c) {
@@ -238,8 +244,7 @@ fmiStatus fmiGetEventIndicators(fmiComponent c, fmiReal indicators[], size_t cou
 fmiStatus fmiEventUpdate(fmiComponent c, fmiBoolean, fmiEventInfo* info) {
   return guarded(c, "fmiEventUpdate", kContinuous, [&](Fmi1Component& component) {
     component.instance.enter_event_mode();
-    fill(*info, component.instance.update_discrete_states());
-    component.instance.enter_continuous_time();
+    settle(component.instance, *info);
   });
 }
 fmiStatus fmiGetContinuousStates(fmiComponent c, fmiReal x[], size_t nx) {

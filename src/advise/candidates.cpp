@@ -66,6 +66,9 @@ std::vector<Candidate> candidates_for(const method::MethodRegistry& methods, Cou
     for (auto& unmet : method::unmet_requirements(*make(), system.graph(), capabilities, settings)) {
       candidate.obstacles.push_back(std::move(unmet.fact));
     }
+    if (system.has_instants() && traits.family == MethodFamily::Asynchronous)
+      candidate.obstacles.push_back(
+          {FactCode::NeedsCommonInstants, {system.graph().name(SubsystemId{0})}, {{"method", traits.name}}});
     const bool can_run = candidate.obstacles.empty();
     if (traits.knobs.degree.empty()) {
       result.push_back(candidate);

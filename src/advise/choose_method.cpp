@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "advise/look.hpp"
 #include "advise/recommendation.hpp"
 #include "entrain/error.hpp"
@@ -23,6 +25,25 @@ Fact chosen_note(const MethodConfig& config, Duration step, const std::vector<Fa
           {{"step", step, "s"}, {"why", render(reasons, "; ")}, {"reasons", fmt::format("{}", fmt::join(codes, " "))}}};
 }
 
+/// Subsystems that share events need common macro steps, and these end where events are: the first explicit method, as
+/// written. Short trials would tell little about it.
+MethodChoice for_shared_events(MethodChoice choice, const session::Prepared& prepared,
+                               const method::MethodRegistry& methods) {
+  const auto& entries = methods.entries();
+  const auto first = std::find_if(entries.begin(), entries.end(), [](const auto& entry) {
+    return entry.traits.family == MethodFamily::Explicit && entry.traits.recommended;
+  });
+  const Fact reason{FactCode::NeedsCommonInstants,
+                    {choice.description.subsystems.front().name},
+                    {{"method", choice.description.method.value}}};
+  choice.description.method.value = first->traits.name;
+  MethodConfig config;
+  config.method = first->traits.name;
+  choice.reasons = {reason};
+  choice.notes = {chosen_note(config, prepared.settings.step, choice.reasons)};
+  return choice;
+}
+
 }  // namespace
 
 std::vector<Fact> patent_notes(const method::MethodRegistry& methods, const std::string& method) {
@@ -32,7 +53,7 @@ std::vector<Fact> patent_notes(const method::MethodRegistry& methods, const std:
 
 SystemDescription to_look_at(SystemDescription description) {
   if (description.method.value == method::kAuto)
-    description.method.value = method::built_in_methods().undemanding().name;
+    description.method = {method::built_in_methods().undemanding().name, {std::string(method::kAuto), 0, 0}};
   return description;
 }
 
@@ -45,6 +66,7 @@ MethodChoice choose_method(const SystemDescription& written, const Extensions& e
     std::vector<Problem> problems;
     session::Prepared prepared = session::prepare(choice.description, 1, extensions, problems);
     if (!prepared.system) return choice;
+    if (prepared.system->has_instants()) return for_shared_events(std::move(choice), prepared, methods);
     look = look_at(written, prepared, methods, extensions);
   }
   auto found = recommend(look, methods, extensions, budget, true);

@@ -61,8 +61,9 @@ void EventPhase::add_member(SubsystemId s, std::span<const ClockConnection> cloc
   }
   if (discrete_ == nullptr) return;
   for (std::size_t i = 0; i < variables.discrete_outputs.size(); ++i) {
-    if (discrete_->is_connected(s, i) || !variables.discrete_outputs[i].clocks.empty())
-      member.discrete_outputs.push_back(i);
+    const bool connected = discrete_->is_connected(s, i);
+    member.is_heard = member.is_heard || connected;
+    if (connected || !variables.discrete_outputs[i].clocks.empty()) member.discrete_outputs.push_back(i);
   }
   discrete_->leave_to_events(s);
 }

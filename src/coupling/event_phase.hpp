@@ -44,7 +44,7 @@ class EventPhase {
   bool takes_part(SubsystemId s) const { return member_of_[s].has_value(); }
   /// Steps of this subsystem can end at an event that waits for the others.
   bool finds_events(SubsystemId s) const { return takes_part(s) && members_[*member_of_[s]].mode().finds_events(); }
-  /// An output clock of it activates others: an event that it finds concerns them.
+  /// An output clock, or an output that is no real number, feeds others: an event that it finds concerns them.
   bool is_heard(SubsystemId s) const { return takes_part(s) && members_[*member_of_[s]].is_heard; }
   /// For a subsystem that found an event where the others cannot come: it handles it alone. True when it asks to end
   /// the run there. Called for several at once, by threads of the executor.
@@ -77,7 +77,7 @@ class EventPhase {
     std::vector<std::size_t> needed;            // those of them that its outputs are declared to depend on
     std::vector<unsigned char> active;          // by clock: in this (t, n)
     std::vector<unsigned char> sent;            // by discrete input: in this (t, n)
-    bool is_heard = false;                      // an output clock of it is connected
+    bool is_heard = false;
     bool in_events = false;
     bool inputs_set = false;  // the real ones, since it entered
     bool is_read = false;     // its outputs, since something was set

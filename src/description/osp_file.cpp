@@ -34,6 +34,7 @@ struct OspFunction {
   double offset = 0.0;
   std::optional<OspEnd> source;
   std::vector<OspEnd> targets;
+  SourcePosition where;
 };
 
 /// What is read of an FMU: the causality of its variables, and its variable groups.
@@ -60,7 +61,7 @@ class OspReader {
       if (node.type() == pugi::node_element) read_function(node);
     }
     for (const Node node : base::child_named(root, "Connections")) read_connection(node);
-    for (const auto& [name, function] : functions_) connect_through(function);
+    for (const auto& [name, function] : functions_) connect_through(name, function);
     check_values(result_, problems_);
     return std::move(result_);
   }
@@ -118,30 +119,41 @@ class OspReader {
   void read_fmu(const fs::path& fmu, OspSimulator& simulator) {
     const fs::path description = fmu / "modelDescription.xml";
     SspXml xml(SspLibrary::text(description), description.string(), problems_);
-    for (const Node variable : base::child_named(xml.root("fmiModelDescription"), "ModelVariables"))
+    const Node root = xml.root("fmiModelDescription");
+    for (const Node variable : base::child_named(root, "ModelVariables"))
       simulator.causalities[variable.attribute("name").value()] = variable.attribute("causality").value();
-    const fs::path groups = fs::path(fmu).replace_filename(fmu.stem().string() + "_OspModelDescription.xml");
-    std::error_code error;
-    if (fs::is_regular_file(groups, error)) read_groups(groups, simulator);
+    // By the name of the model, as the platform does; some name it as the file.
+    const std::string model = fs::path(root.attribute("modelName").value()).filename().string();
+    for (const std::string& name : {model, fmu.stem().string()}) {
+      for (const fs::path& folder : {fmu.parent_path(), file_.parent_path()}) {
+        const fs::path groups = folder / (name + "_OspModelDescription.xml");
+        std::error_code error;
+        if (fs::is_regular_file(groups, error)) return read_groups(groups, simulator);
+      }
+    }
   }
 
   void read_groups(const fs::path& file, OspSimulator& simulator) {
     SspXml xml(SspLibrary::text(file), file.string(), problems_);
     for (const Node group : base::child_named(xml.root("OspModelDescription"), "VariableGroups")) {
-      if (group.type() != pugi::node_element) continue;
-      add_variables(group, simulator.groups[xml.required(group, "name")]);
+      if (group.type() == pugi::node_element) read_group(xml, group, simulator);
     }
   }
 
-  /// Groups of groups are one list, in the order of the document.
-  static void add_variables(const Node& group, std::vector<std::string>& variables) {
+  /// The variables of a group, and of the groups in it, in the order of the document. Each group has a name.
+  std::vector<std::string> read_group(SspXml& xml, const Node& group, OspSimulator& simulator) {
+    std::vector<std::string> variables;
     for (const Node node : group) {
+      if (node.type() != pugi::node_element) continue;
       if (base::local_name(node) == "Variable") {
-        variables.emplace_back(node.attribute("ref").value());
+        variables.push_back(xml.required(node, "ref"));
       } else {
-        add_variables(node, variables);
+        const auto inner = read_group(xml, node, simulator);
+        variables.insert(variables.end(), inner.begin(), inner.end());
       }
     }
+    simulator.groups[xml.required(group, "name")] = variables;
+    return variables;
   }
 
   void read_function(const Node& node) {
@@ -151,7 +163,10 @@ class OspReader {
                           {{"words", "a LinearTransformation"}, {"value", base::local_name(node)}}});
       return;
     }
-    auto& function = functions_[xml_.required(node, "name")];
+    const std::string name = xml_.required(node, "name");
+    if (functions_.contains(name)) xml_.add(node, Fact{FactCode::ElementTwice, {name}});
+    auto& function = functions_[name];
+    function.where = xml_.where(node);
     function.factor = xml_.number(node, "factor").value_or(1.0);
     function.offset = xml_.number(node, "offset").value_or(0.0);
   }
@@ -224,7 +239,8 @@ class OspReader {
     const bool forward = *second == "input";
     const OspEnd& output = forward ? one : two;
     const OspEnd& input = forward ? two : one;
-    result_.connections.push_back({output.text(), input.text(), input.where, output.where, factor, offset});
+    const bool plain = factor == 1.0 && offset == 0.0;  // a function is applied to the numbers as they are
+    result_.connections.push_back({output.text(), input.text(), input.where, output.where, factor, offset, plain});
   }
 
   void connect_groups(const OspEnd& one, const OspEnd& two) {
@@ -259,17 +275,28 @@ class OspReader {
   void attach(const OspEnd& variable, const OspEnd& signal) {
     const auto function = functions_.find(signal.owner);
     if (function == functions_.end()) return unknown(FactCode::UnknownElement, signal.owner, functions_, signal.where);
-    if (signal.name.starts_with("in")) {
-      function->second.source = variable;
-    } else {
+    auto& source = function->second.source;
+    if (signal.name == "out") {
       function->second.targets.push_back(variable);
+    } else if (signal.name != "in") {
+      problems_.push_back(problem_of(
+          Fact{FactCode::WordUnknown, {"a signal of a function"}, {{"words", "in or out"}, {"value", signal.name}}}, "",
+          signal.where));
+    } else if (source) {
+      problems_.push_back(problem_of(Fact{FactCode::ConnectorFedTwice, {signal.text()}}, "", signal.where));
+    } else {
+      source = variable;
     }
   }
 
-  void connect_through(const OspFunction& function) {
-    for (const auto& target : function.targets) {
-      if (function.source) connect(*function.source, target, function.factor, function.offset);
+  void connect_through(const std::string& name, const OspFunction& function) {
+    if (!function.source && !function.targets.empty()) {
+      problems_.push_back(
+          problem_of(Fact{FactCode::WordUnknown, {name + ".in"}, {{"words", "connected"}, {"value", "open"}}}, "",
+                     function.where));
+      return;
     }
+    for (const auto& target : function.targets) connect(*function.source, target, function.factor, function.offset);
   }
 
   const fs::path file_;

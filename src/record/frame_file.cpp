@@ -12,7 +12,7 @@
 namespace entrain::recording {
 namespace {
 
-using Bytes = std::span<const std::uint8_t>;
+using Octets = std::span<const std::uint8_t>;
 
 /// Operations of CAN.
 constexpr std::array<std::pair<std::uint32_t, std::string_view>, 10> kOperations{{{0x01, "format error"},
@@ -27,21 +27,21 @@ constexpr std::array<std::pair<std::uint32_t, std::string_view>, 10> kOperations
                                                                                   {0x42, "wakeup"}}};
 constexpr std::size_t kHeader = 8;  // code and length of an operation
 
-std::uint32_t number_at(Bytes bytes, std::size_t at) {
+std::uint32_t number_at(Octets bytes, std::size_t at) {
   std::uint32_t number = 0;
   for (std::size_t i = 0; i < 4; ++i) number |= static_cast<std::uint32_t>(bytes[at + i]) << (8 * i);
   return number;
 }
 
-std::string hex(Bytes bytes) {
+std::string hex(Octets bytes) {
   std::string text;
   for (const auto byte : bytes) text += fmt::format("{:02x}", byte);
   return text;
 }
 
 /// The operations that follow each other in the bytes; none when they are something else.
-std::vector<Bytes> operations_in(Bytes bytes) {
-  std::vector<Bytes> operations;
+std::vector<Octets> operations_in(Octets bytes) {
+  std::vector<Octets> operations;
   while (!bytes.empty()) {
     if (bytes.size() < kHeader) return {};
     const std::size_t length = number_at(bytes, 4);
@@ -57,7 +57,7 @@ std::size_t payload_of(std::uint32_t code) {
   return code == 0x10 ? 16 : code == 0x11 ? 17 : code == 0x12 ? 22 : 0;
 }
 
-std::string columns_of(Bytes operation) {
+std::string columns_of(Octets operation) {
   const std::uint32_t code = number_at(operation, 0);
   std::string name = fmt::format("0x{:02x}", code);
   for (const auto& [known, word] : kOperations) {
@@ -65,8 +65,8 @@ std::string columns_of(Bytes operation) {
   }
   const bool has_id = (code >= 0x10 && code <= 0x31) && operation.size() >= kHeader + 4;
   const std::size_t payload = payload_of(code);
-  const Bytes data = payload > 0 && operation.size() >= payload ? operation.subspan(payload)
-                                                                : operation.subspan(has_id ? kHeader + 4 : kHeader);
+  const Octets data = payload > 0 && operation.size() >= payload ? operation.subspan(payload)
+                                                                 : operation.subspan(has_id ? kHeader + 4 : kHeader);
   return fmt::format("{},{},{},{}", name, has_id ? fmt::to_string(number_at(operation, kHeader)) : "", data.size(),
                      hex(data));
 }

@@ -226,6 +226,7 @@ void report_missing_sources(const SystemDescription& description, std::vector<Pr
 /// Events that subsystems share need them all at one time.
 void check_instants(const SystemDescription& description, const Method& method, const assembly::Assembly& assembly,
                     std::vector<Problem>& problems) {
+  if (description.method.where.file == method::kAuto) return;  // to look at it, or chosen with this in mind
   const auto family = method.traits().family;
   const Subsystem* sharing = assembly.shares_events();
   if (sharing == nullptr || (family != MethodFamily::Asynchronous && family != MethodFamily::Reference)) return;

@@ -131,11 +131,15 @@ TEST_P(Advised, advise_auto_verify_and_grade_agree) {
   RecordProperty("truth", std::to_string(truth));
 }
 
-const std::vector<Case> kCases{{"mechanical"}, {"oscillator"}, {"lotka_volterra"},          {"chain"},   {"two_mass"},
-                               {"car"},        {"learning"},   {"fmu", 0.0, "mechanical"}, {"learning_cubic"}};
+const std::vector<Case> kCases{{"mechanical"},    {"oscillator"}, {"lotka_volterra"}, {"chain"},
+                               {"two_mass"},      {"car"},        {"learning"},       {"fmu", 0.0, "mechanical"},
+                               {"learning_cubic"}};
 
 std::vector<Case> with_open_steps() {
   std::vector<Case> cases = kCases;
+  // With the step left open `advise` recommends 2.5 times the step of `auto` there, whose budget ends the search
+  // earlier.
+  std::erase_if(cases, [](const Case& of) { return of.example == "learning"; });
   for (auto& of : cases) of.open_step = true;
   return cases;
 }

@@ -69,8 +69,7 @@ class Drivetrain : public testing::Test {
 };
 
 TEST_F(Drivetrain, swings_with_held_inputs_and_not_with_f3ornits) {
-  auto delivered = test::example("drivetrain");
-  delivered.step = {0.01, {}};
+  const auto delivered = load(test::examples_folder() + "/drivetrain/delivered.toml");
   const double held = error_in_the_shaft(delivered, "jacobi");
   EXPECT_GT(held, 0.03) << "visible";
   EXPECT_LT(error_in_the_shaft(delivered, "f3ornits"), held / 20.0);

@@ -199,7 +199,8 @@ TEST(ProcessorLimit, ends_the_run_in_order_though_the_signal_comes_again) {
   rlimit before{};
   ::getrlimit(RLIMIT_CPU, &before);
   const rlimit limit{1, before.rlim_max};
-  const auto handler = std::signal(SIGXCPU, [](int) {});  // this process may have used more; the program gets the default
+  const auto handler =
+      std::signal(SIGXCPU, [](int) {});  // this process may have used more; the program gets the default
   ::setrlimit(RLIMIT_CPU, &limit);
   Program program(folder, {"run", examples_folder() + "/mechanical", "--method", "jacobi", "--step", "1e-8", "--stop",
                            "2", "--out", "out"});

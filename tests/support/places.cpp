@@ -46,6 +46,10 @@ std::string can_fmu3_library() {
   return ENTRAIN_CAN_FMU3;
 }
 
+std::string counting_exchange_library() {
+  return ENTRAIN_COUNTING_EXCHANGE;
+}
+
 std::string rod_fmu_library() {
   return ENTRAIN_ROD_FMU;
 }

@@ -68,6 +68,8 @@ TEST(AdvisedStep, interrupted_search_returns_what_is_known) {
   settings.interrupt = &interrupt;
   std::size_t runs = 0;
   settings.progress = [&](const AdviceProgress& progress) {
+    EXPECT_FALSE(progress.part.empty());
+    if (progress.run == 0) return;  // a part of the search without a run
     runs = progress.run;
     EXPECT_FALSE(progress.method.empty());
     EXPECT_GT(progress.step, 0.0);

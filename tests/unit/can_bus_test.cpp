@@ -178,6 +178,25 @@ TEST_F(CanNetwork, a_broken_terminals_file_is_a_warning) {
   EXPECT_TRUE(test::has_fact(simulation.summary().warnings, FactCode::FmuTerminalsBroken));
 }
 
+TEST_F(CanNetwork, is_run_by_a_method_with_common_steps_where_it_is_chosen) {
+  auto system = two_nodes_on_a_bus();
+  system.method = {"auto", {}};
+  Simulation simulation(system);
+  EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
+  EXPECT_EQ(simulation.summary().family, MethodFamily::Explicit);
+  EXPECT_TRUE(test::has_fact(simulation.summary().notes, FactCode::MethodChosen));
+  EXPECT_EQ(simulation.value("node2.latest_time"), 0.30096);
+}
+
+/// FMUs are looked at in processes of their own.
+TEST_F(CanNetwork, is_sound_for_check) {
+  test::write_text(folder_ / "system.toml", "[run]\nstop = 0.4\nopen = [\"*.*\"]\n" + node("a", 1) + node("b", 2) +
+                                                "[connections]\n\"a.CanChannel\" = \"b.CanChannel\"\n");
+  for (const auto& problem : check(folder_.path())) {
+    EXPECT_NE(problem.severity, Problem::Severity::Error) << test::outline(problem);
+  }
+}
+
 TEST_F(CanNetwork, new_pairs_the_nodes_with_the_bus) {
   const auto file = new_system(folder_ / "new", {folder_ / "node.fmu", folder_ / "node.fmu", folder_ / "bus.fmu"});
   const auto made = load(file);

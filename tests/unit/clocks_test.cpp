@@ -523,6 +523,26 @@ TEST(ScheduledExecution, by_a_countdown_follows_the_partition_that_set_it) {
   EXPECT_EQ(ended.last("b.tick_time"), 0.93);
 }
 
+/// A state event of model exchange, found inside a step, reaches the others where it is.
+TEST(StateEventOfModelExchange, is_an_instant_of_all) {
+  const TemporaryFolder folder;
+  test::write_counting(folder);
+  const auto ended =
+      ended_run(system_of(folder,
+                          "[subsystems.b]\nfmu = \"counting.fmu\"\nstart = { x = -10 }\n[subsystems.a]\nfmu = "
+                          "\"counting.fmu\"\n",
+                          "\"a.count\" = \"b.in\"\n", "step = 0.5\n"));
+  EXPECT_EQ(ended.last("a.count"), 3);
+  EXPECT_EQ(ended.last("b.copy"), 3);
+  const auto& times = ended.times();
+  const auto copies = ended.rows.column("b.copy");
+  ASSERT_EQ(times.size(), 9U);  // 0; 0.3, 0.6 and 0.9 twice; 0.5, 1
+  EXPECT_NEAR(times[1], 0.3, 1e-9);
+  EXPECT_EQ(times[1], times[2]);
+  EXPECT_EQ(copies[1], 0.0);
+  EXPECT_EQ(copies[2], 1.0);
+}
+
 class TimesThatStandTwice : public testing::TestWithParam<std::string> {};
 
 TEST_P(TimesThatStandTwice, survive_the_results) {

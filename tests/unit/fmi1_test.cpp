@@ -153,12 +153,26 @@ TEST(Fmi1Description, with_an_implementation_is_for_co_simulation) {
   EXPECT_FALSE(read.co_simulation->variable_step);
 }
 
+TEST(Fmi1Description, a_port_that_negates_another_variable_is_a_local_one) {
+  const auto read = subsystem::parse_model_description(
+      description_with(
+          R"(<ScalarVariable name="v" valueReference="1" causality="output" alias="negatedAlias"><Real/></ScalarVariable>)"),
+      "m.fmu");
+  EXPECT_EQ(read.variables[0].causality, subsystem::FmuCausality::Local);
+  EXPECT_TRUE(read.variables[0].negated);
+}
+
+TEST(Fmi1Description, a_reference_of_any_size_is_that_of_its_variable) {
+  const auto read = subsystem::parse_model_description(
+      description_with(R"(<ScalarVariable name="v" valueReference="4294967294"><Real/></ScalarVariable>)"), "m.fmu");
+  EXPECT_FALSE(read.variables[0].numbered);
+  EXPECT_TRUE(read.variables[1].numbered);
+}
+
 TEST(Fmi1Description, with_words_that_the_standard_does_not_have_is_refused_with_the_variable) {
-  for (
-      const auto* wrong :
-      {R"(<ScalarVariable name="v" valueReference="1" causality="local"><Real/></ScalarVariable>)",
-       R"(<ScalarVariable name="v" valueReference="1" variability="tuned"><Real/></ScalarVariable>)",
-       R"(<ScalarVariable name="v" valueReference="1" causality="output" alias="negatedAlias"><Real/></ScalarVariable>)"}) {
+  for (const auto* wrong :
+       {R"(<ScalarVariable name="v" valueReference="1" causality="local"><Real/></ScalarVariable>)",
+        R"(<ScalarVariable name="v" valueReference="1" variability="tuned"><Real/></ScalarVariable>)"}) {
     const auto error = test::error_of([&] { subsystem::parse_model_description(description_with(wrong), "m.fmu"); });
     ASSERT_TRUE(error) << wrong;
     EXPECT_EQ(error->fact().code, FactCode::DescriptionWord);

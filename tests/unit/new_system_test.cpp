@@ -98,7 +98,7 @@ TEST_P(NewSystem, of_the_fmus_of_an_example_checks_and_runs) {
 INSTANTIATE_TEST_SUITE_P(Examples, NewSystem,
                          testing::Values(Example{"mechanical", {"mechanical_left", "mechanical_right"}, 3},
                                          Example{
-                                             "lotka_volterra", {"lotka_volterra_prey", "lotka_volterra_predator"}, 0},
+                                             "lotka_volterra", {"lotka_volterra_prey", "lotka_volterra_predator"}, 2},
                                          Example{"oscillator", {"oscillator_force_side", "oscillator_motion_side"}, 3},
                                          Example{"two_mass", {"two_mass_left", "two_mass_right"}, 3},
                                          Example{"car", {"car_body", "car_controller"}, 2},

@@ -16,7 +16,7 @@ class Osp : public testing::Test {
     const fs::path fmus = test::fmu_folder() + "/test";
     fs::copy_file(fmus / "fmi1/1/mechanical_left.fmu", folder_ / "left.fmu");
     fs::copy_file(fmus / "strict/2/mechanical_right.fmu", folder_ / "right.fmu");
-    test::write_text(folder_ / "left_OspModelDescription.xml", R"(<OspModelDescription><VariableGroups>
+    test::write_text(folder_ / "mechanical.left_OspModelDescription.xml", R"(<OspModelDescription><VariableGroups>
       <Generic name="motion"><Generic name="inner"><Variable ref="x"/></Generic><Variable ref="v"/></Generic>
       </VariableGroups></OspModelDescription>)");
     test::write_text(folder_ / "right_OspModelDescription.xml", R"(<OspModelDescription><VariableGroups>
@@ -79,6 +79,7 @@ TEST_F(Osp, functions_become_factor_and_offset) {
   EXPECT_EQ(connection.input, "left.F");
   EXPECT_EQ(connection.factor, 0.5);
   EXPECT_EQ(connection.offset, 3.0);
+  EXPECT_FALSE(connection.convert_units);  // the function is applied to the numbers as they are
 }
 
 TEST_F(Osp, with_what_is_not_there_is_refused_by_name_with_the_line) {
@@ -106,6 +107,14 @@ TEST_F(Osp, with_what_is_not_there_is_refused_by_name_with_the_line) {
                      <VariableGroup simulator="right" name="short"/></VariableGroupConnection>)"),
             Codes{FactCode::WordUnknown});
   EXPECT_EQ(codes(kForce, R"(<Sum name="s" inputCount="2"/>)"), Codes{FactCode::WordUnknown});
+  const std::string out =
+      R"(<SignalConnection><Signal function="f" name="out"/><Variable simulator="left" name="F"/></SignalConnection>)";
+  const std::string in =
+      R"(<SignalConnection><Signal function="f" name="in"/><Variable simulator="right" name="F"/></SignalConnection>)";
+  const std::string function = R"(<LinearTransformation name="f" factor="2" offset="0"/>)";
+  EXPECT_EQ(codes(out, function), Codes{FactCode::WordUnknown});  // nothing feeds it
+  EXPECT_EQ(codes(in + in + out, function), Codes{FactCode::ConnectorFedTwice});
+  EXPECT_EQ(codes(in + out, function + function), Codes{FactCode::ElementTwice});
 }
 
 }  // namespace osp_test

@@ -109,7 +109,7 @@ TEST_F(Ssp, attributes_and_words_that_the_standard_does_not_have_are_named_with_
             "attribute-unknown Component, colour\n"
             "attribute-word Connector, kind (value = inputs, words = input, output, parameter, calculatedParameter, "
             "structuralParameter, constant, local, inout, unspecified)\n");
-  EXPECT_EQ(system.notes.back().where.line, 2);
+  EXPECT_EQ(system.notes.back().where.line, 3);
 }
 
 TEST_F(Ssp, takes_the_times_of_the_default_experiment_and_the_implementation) {

@@ -1,6 +1,6 @@
-/* C interface of FMI 1.0 for co-simulation and for model exchange, declared from the text of the standards; the names are
-   the standards'. Functions are declared as function types: an importer makes pointers of them, an FMU defines functions
-   of them. In a library each name has the model identifier and '_' before it. */
+/* C interface of FMI 1.0 for co-simulation and for model exchange, declared from the text of the standards; the names
+   are the standards'. Functions are declared as function types: an importer makes pointers of them, an FMU defines
+   functions of them. In a library each name has the model identifier and '_' before it. */
 #ifndef ENTRAIN_FMI1_API_H
 #define ENTRAIN_FMI1_API_H
 

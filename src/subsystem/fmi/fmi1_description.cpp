@@ -144,8 +144,8 @@ class Reader {
     if (variable.start && variable.causality == FmuCausality::Local)
       variable.initial = type.attribute("fixed").as_bool(true) ? FmuInitial::Exact : FmuInitial::Approximate;
     variable.negated = std::string_view(node.attribute("alias").value()) == "negatedAlias";
-    if (variable.negated && is_port)
-      refuse(element, "alias", "negatedAlias");  // a call could not tell it from the other
+    // A call for all ports together could not tell it from the one that it negates: it is read and set alone.
+    if (variable.negated && is_port) variable.causality = FmuCausality::Local;
   }
 
   [[noreturn]] void refuse(const std::string& element, const char* attribute, const std::string& value) const {
@@ -164,12 +164,13 @@ class Reader {
   /// Only an instance could tell which variables are the states; they take part as numbers of their own.
   void number_states() {
     const std::uint32_t states = count("numberOfContinuousStates");
-    constexpr std::uint32_t kMostStates = 1000000;
+    constexpr std::uint32_t kMostStates = 100000;  // as elements of arrays
     if (states > kMostStates) refuse("fmiModelDescription", "numberOfContinuousStates", std::to_string(states));
     for (std::uint32_t i = 0; i < states; ++i) {
       FmuVariable state;
       state.name = fmt::format("$state[{}]", i + 1);
       state.reference = kFirstNumberedState + i;
+      state.numbered = true;
       state.initial = FmuInitial::Calculated;
       FmuVariable derivative = state;
       derivative.name = fmt::format("der($state[{}])", i + 1);

@@ -113,12 +113,17 @@ class Fmi1Instance final : public ScalarInstance<Fmi1Functions, fmiComponent, fm
   FmuResult get_values(const FmuVariable& variable, std::span<Value> values) override {
     FmuResult result = initialized();
     if (!result.done()) return result;
-    if (variable.reference >= kFirstNumberedState) return get_numbered(variable, values);
+    if (variable.numbered) return get_numbered(variable, values);
     result = graver(result, ScalarInstance::get_values(variable, values));
     if (variable.negated) negate(values.front());
     return result;
   }
+  FmuResult set_reals(const FmuReals& reals, const double* values) override {
+    after_initialization_.reset();
+    return ScalarInstance::set_reals(reals, values);
+  }
   FmuResult set_values(const FmuVariable& variable, std::span<const Value> values) override {
+    after_initialization_.reset();
     Value value = values.front();
     if (variable.negated) negate(value);
     return ScalarInstance::set_values(variable, {&value, 1});
@@ -200,7 +205,8 @@ class Fmi1Instance final : public ScalarInstance<Fmi1Functions, fmiComponent, fm
   std::optional<LiveEnvironment> as_component_;  ///< FMI 1 passes the instance to the logger
   FmuExperiment experiment_;
   bool initialized_ = false;
-  std::optional<fmiEventInfo> after_initialization_;  ///< until it was taken note of
+  /// Until it was taken note of, or something was set since, of which the FMU must then be asked again.
+  std::optional<fmiEventInfo> after_initialization_;
   std::vector<double> numbers_;
 };
 

@@ -332,7 +332,8 @@ class DescriptionReader : private DescriptionXml {
     }
     for (std::size_t i = 0; i < variables.size(); ++i) {
       const auto original = originals.find({variables[i].type, variables[i].reference});
-      const bool is_alias = variables[i].causality == FmuCausality::Local && !variables[i].negated;
+      const bool is_alias =
+          variables[i].causality == FmuCausality::Local && !variables[i].negated && !variables[i].numbered;
       if (is_alias && original != originals.end() && !states.contains(i))
         original->second->other_names.push_back(variables[i].name);
     }

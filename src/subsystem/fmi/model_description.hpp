@@ -88,6 +88,7 @@ struct FmuVariable {
   std::optional<FmuClock> clock;                  ///< of a clock
   std::vector<std::size_t> clocks;                ///< indices: it lives while one of them is active
   std::string mime_type;                          ///< of bytes
+  bool numbered = false;                          ///< FMI 1: a state or its derivative, which have no reference
   bool negated = false;                           ///< FMI 1: the negative of what its reference stands for
 };
 
