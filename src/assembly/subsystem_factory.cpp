@@ -119,8 +119,9 @@ class Factory {
                                       std::vector<Problem>& problems) const {
     const SubsystemDescription& description = request.description;
     if (!description.model.empty() && made_outside(description)) {
-      problems.push_back(problem_of(Fact{FactCode::NotIsolable, {description.name}}, "leave 'isolate' out",
-                                    description.isolate ? description.isolate->where : description.model_where));
+      problems.push_back(problem_of(
+          Fact{FactCode::NotIsolable, {description.name}, {{"why", "it is made by the program that embeds Entrain"}}},
+          "leave 'isolate' out", description.isolate ? description.isolate->where : description.model_where));
       return nullptr;
     }
     try {
@@ -246,6 +247,10 @@ class Factory {
 };
 
 }  // namespace
+
+bool runs_apart(const SubsystemDescription& description, const SystemDescription& system) {
+  return group_of(description, system).has_value() || in_sandbox(description, system);
+}
 
 std::string source_of(const SubsystemDescription& description, bool needs_equations) {
   if (!description.fmu.empty()) return subsystem::fmu_title(description.fmu, fmu_choice(description, needs_equations));

@@ -19,6 +19,9 @@ struct MakerOptions {
 SubsystemMaker subsystem_maker(const SystemDescription& system, const MakerOptions& options,
                                const Extensions& extensions, const Logging& log);
 
+/// In a process of its own, or one of a group: as the user wrote.
+bool runs_apart(const SubsystemDescription& description, const SystemDescription& system);
+
 /// "model ball.bounce", "prey.fmu (FMI 2.0 co-simulation)", "csv load.csv (linear)".
 std::string source_of(const SubsystemDescription& description, bool needs_equations);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "entrain/fact_codes.hpp"
@@ -11,6 +12,7 @@ namespace entrain::assembly {
 namespace {
 
 constexpr std::string_view kTransceiver = "org.fmi-ls-bus.transceiver";  // FMI-LS-BUS 1.0: Tx with Rx
+constexpr std::array<std::string_view, 5> kRules{"plug", "bus", "sequence", "none", kTransceiver};
 
 using Member = std::pair<std::string, std::string>;  // role and variable
 
@@ -47,6 +49,52 @@ std::string owner_in(const std::string& name) {
   return name.substr(0, name.find('.'));
 }
 
+/// A subsystem of a connection.
+struct TerminalSide {
+  std::string subsystem;
+  const VariableTable& variables;
+};
+
+struct TerminalEnd {
+  const TerminalSide& side;
+  const Terminal& terminal;
+};
+
+/// Output and input of each connection of their members.
+std::vector<std::pair<std::string, std::string>> pairs_of(const TerminalEnd& one, const TerminalEnd& other) {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  const auto& members = one.terminal.members;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const auto& [role, variable] = members[i];
+    const Member* partner = one.terminal.rule == "sequence"
+                                ? &other.terminal.members[i]
+                                : member_with(other.terminal, partner_of(role, one.terminal.rule));
+    if (partner == nullptr) continue;
+    const std::string here = variable_name(one.side.variables, variable);
+    const std::string there = variable_name(other.side.variables, partner->second);
+    const std::string mine = one.side.subsystem + "." + here;
+    const std::string theirs = other.side.subsystem + "." + there;
+    if (gives(one.side.variables, here)) {
+      pairs.emplace_back(mine, theirs);
+    } else if (gives(other.side.variables, there)) {
+      pairs.emplace_back(theirs, mine);
+    }  // else two inputs
+  }
+  return pairs;
+}
+
+/// These two, and those inside them that have the same names.
+std::vector<std::pair<const Terminal*, const Terminal*>> with_nested(const TerminalSide& here, const Terminal& one,
+                                                                     const TerminalSide& there, const Terminal& other) {
+  std::vector<std::pair<const Terminal*, const Terminal*>> pairs{{&one, &other}};
+  for (const auto& nested : here.variables.terminals) {
+    if (!nested.name.starts_with(one.name + ".") || nested.rule == "none") continue;
+    const Terminal* partner = find_terminal(there.variables, other.name + nested.name.substr(one.name.size()));
+    if (partner != nullptr) pairs.emplace_back(&nested, partner);
+  }
+  return pairs;
+}
+
 }  // namespace
 
 const Terminal* find_terminal(const VariableTable& variables, const std::string& name) {
@@ -58,6 +106,8 @@ const Terminal* find_terminal(const VariableTable& variables, const std::string&
 std::string terminal_mismatch(const Terminal& one, const Terminal& other) {
   if (one.rule != other.rule) return fmt::format("their rules are '{}' and '{}'", one.rule, other.rule);
   if (one.rule == "none") return "their rule is 'none'";
+  if (std::find(kRules.begin(), kRules.end(), one.rule) == kRules.end())
+    return fmt::format("their rule '{}' is not known", one.rule);
   if (!one.kind.empty() && !other.kind.empty() && one.kind != other.kind)
     return fmt::format("they are of the kinds '{}' and '{}'", one.kind, other.kind);
   if (one.rule == "sequence")
@@ -78,36 +128,37 @@ std::optional<std::vector<ConnectionDescription>> terminal_connections(const Con
                                                                        const VariableTable* to,
                                                                        std::vector<Problem>& problems) {
   if (from == nullptr || to == nullptr) return std::nullopt;
-  const std::string one_subsystem = owner_in(written.output);
-  const std::string other_subsystem = owner_in(written.input);
+  const TerminalSide here{owner_in(written.output), *from};
+  const TerminalSide there{owner_in(written.input), *to};
   const Terminal* one =
-      find_terminal(*from, written.output.substr(std::min(one_subsystem.size() + 1, written.output.size())));
+      find_terminal(*from, written.output.substr(std::min(here.subsystem.size() + 1, written.output.size())));
   const Terminal* other =
-      find_terminal(*to, written.input.substr(std::min(other_subsystem.size() + 1, written.input.size())));
+      find_terminal(*to, written.input.substr(std::min(there.subsystem.size() + 1, written.input.size())));
   if (one == nullptr && other == nullptr) return std::nullopt;
   std::vector<ConnectionDescription> result;
-  const std::string why = one == nullptr || other == nullptr
-                              ? fmt::format("'{}' is none", one == nullptr ? written.output : written.input)
-                              : terminal_mismatch(*one, *other);
-  if (!why.empty()) {
+  const auto refuse = [&](const std::string& why) {
     problems.push_back(problem_of(Fact{FactCode::TerminalsDiffer, {written.output, written.input}, {{"why", why}}}, "",
                                   written.where));
+  };
+  if (one == nullptr || other == nullptr) {
+    refuse(fmt::format("'{}' is none", one == nullptr ? written.output : written.input));
     return result;
   }
-  for (std::size_t i = 0; i < one->members.size(); ++i) {
-    const auto& [role, variable] = one->members[i];
-    const Member* partner =
-        one->rule == "sequence" ? &other->members[i] : member_with(*other, partner_of(role, one->rule));
-    if (partner == nullptr) continue;
-    const std::string here = variable_name(*from, variable);
-    const std::string there = variable_name(*to, partner->second);
-    const bool forward = gives(*from, here);
-    if (!forward && !gives(*to, there)) continue;  // two inputs
-    ConnectionDescription single = written;
-    single.output = forward ? one_subsystem + "." + here : other_subsystem + "." + there;
-    single.input = forward ? other_subsystem + "." + there : one_subsystem + "." + here;
-    result.push_back(std::move(single));
+  bool fits = true;
+  for (const auto& [mine, partner] : with_nested(here, *one, there, *other)) {
+    const std::string why = terminal_mismatch(*mine, *partner);
+    if (!why.empty()) refuse(mine == one ? why : fmt::format("'{}': {}", mine->name, why));
+    fits = fits && why.empty();
+    if (!fits) continue;
+    for (const auto& [output, input] : pairs_of({here, *mine}, {there, *partner})) {
+      ConnectionDescription single = written;
+      single.output = output;
+      single.input = input;
+      result.push_back(std::move(single));
+    }
   }
+  if (!fits) result.clear();
+  if (fits && result.empty()) refuse("they have no members that can be connected");
   return result;
 }
 

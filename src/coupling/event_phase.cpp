@@ -31,7 +31,9 @@ EventPhase::EventPhase(const Graph& graph, SignalStore& store, StepExecutor& exe
       executor_(executor),
       discrete_(discrete),
       member_of_(executor.size()),
-      jumped_(store.signals().size(), 0) {
+      announced_(executor.size(), kNever),
+      jumped_(store.signals().size(), Jump::None),
+      jumped_outside_(jumped_) {
   for (std::size_t s = 0; s < executor.size(); ++s) {
     if (executor.subsystem(SubsystemId{s}).facets().event_mode != nullptr)
       add_member(SubsystemId{s}, clock_connections);
@@ -130,6 +132,8 @@ void EventPhase::start(Time start) {
   now_ = {start};
   schedule_.forget();
   latest_ = -kNever;
+  hear_announcements(start);
+  note_constants();
   for (auto& member : members_) {
     member.in_events = member.restless = false;
     std::fill(member.active.begin(), member.active.end(), 0);
@@ -162,13 +166,56 @@ void EventPhase::require_interval(const Member& member, const TimedClock& timed,
               {.subsystem = graph_.name(member.id), .variable = {}, .time = now_.time(), .remedy = {}});
 }
 
+void EventPhase::restore(std::span<const std::byte> bytes) {
+  base::from_bytes(bytes, schedule_);
+  std::fill(announced_.begin(), announced_.end(), kNever);  // asked anew before the next step
+  note_constants();
+}
+
 Time EventPhase::next_tick(Time t) const {
   const Time next = schedule_.earliest().time();
   return base::reached(t, next) ? kNever : next;
 }
 
+/// Of those that take no part.
+void EventPhase::hear_announcements(Time t) {
+  for (std::size_t s = 0; s < announced_.size(); ++s) {
+    const SubsystemId id{s};
+    Events* events = takes_part(id) ? nullptr : executor_.subsystem(id).facets().events;
+    if (events != nullptr) announced_[s] = events->next_event(t);
+  }
+}
+
+/// Constants change at an instant or never; outputs of those that take no part jump at the events they announce.
+bool EventPhase::find_jumps_outside(Time t) {
+  std::fill(jumped_outside_.begin(), jumped_outside_.end(), Jump::None);
+  bool any = false;
+  for (const auto& member : members_) {
+    if (executor_.time_of(member.id) != t) continue;
+    const auto range = graph_.inputs_of(member.id);
+    const auto inputs = store_.slots(member.id).inputs;
+    for (std::size_t i = 0; i < range.count; ++i) {
+      const InputId input{range.first + i};
+      const std::size_t source = store_.transfer().source(input);
+      const bool is_constant = source >= graph_.outputs();
+      const bool jumps = is_constant ? store_.signals()[source] != constants_[source - graph_.outputs()]
+                                     : base::reached(t, announced_[graph_.owner(OutputId{source})]) &&
+                                           differs(store_.incoming(input), inputs[i]);
+      if (!jumps) continue;
+      jumped_outside_[source] = is_constant ? Jump::Untold : Jump::Seen;
+      any = true;
+    }
+  }
+  hear_announcements(t);
+  return any;
+}
+
+void EventPhase::note_constants() {
+  constants_.assign(store_.constants().begin(), store_.constants().end());
+}
+
 bool EventPhase::is_due(Time t) {
-  if (base::reached(t, schedule_.earliest().time())) return true;
+  if (find_jumps_outside(t) || base::reached(t, schedule_.earliest().time())) return true;
   for (auto& member : members_) {
     if (executor_.time_of(member.id) == t && member.mode().event_waits()) return true;
     if (discrete_ == nullptr) continue;
@@ -191,11 +238,12 @@ void EventPhase::run(Time t) {
     now_ = ticks ? tick : TickTime{t};
     run_once(t);
   }
-  throw_unsettled(t, "clocks tick again and again");
+  throw_clocks_too_fast(t);
 }
 
 void EventPhase::run_once(Time t) {
-  std::fill(jumped_.begin(), jumped_.end(), 0);
+  jumped_ = jumped_outside_;
+  std::fill(jumped_outside_.begin(), jumped_outside_.end(), Jump::None);
   for (auto& member : members_) {
     if (member.mode().event_waits()) enter(member);
   }
@@ -208,6 +256,7 @@ void EventPhase::run_once(Time t) {
     again = update_all();
   }
   leave_all();
+  note_constants();
 }
 
 void EventPhase::enter(Member& member) {
@@ -341,7 +390,7 @@ bool EventPhase::deliver_discrete(Member& member) {
     const auto* bytes = std::get_if<Binary>(&discrete_->source(*connection));
     if (bytes == nullptr || bytes->bytes.empty() || connection->from_real) continue;
     frames_.push_back(
-        {now_.time(),
+        {base::same_time(now_.time(), latest_) ? now_.time() : latest_,  // an imposed step ends behind the tick
          fmt::format("{}.{}", graph_.name(connection->from),
                      executor_.subsystem(connection->from).variables().discrete_outputs[connection->output].name),
          fmt::format("{}.{}", graph_.name(member.id), member.variables().discrete_inputs[connection->input].name),
@@ -358,14 +407,20 @@ bool EventPhase::deliver_reals(Member& member) {
   bool jumps = false;
   for (std::size_t i = 0; i < range.count; ++i) {
     const InputId input{range.first + i};
-    if (!differs(store_.incoming(input), inputs[i])) continue;
+    const Jump jump = jumped_[store_.transfer().source(input)];
+    if (jump != Jump::Untold && !differs(store_.incoming(input), inputs[i])) continue;
     changed = true;
-    jumps = jumps || jumped_[store_.transfer().source(input)] != 0;
+    jumps = jumps || jump != Jump::None;
   }
   const bool wanted = member.in_events ? changed || (!member.inputs_set && range.count > 0) : jumps;
   if (!wanted) return false;
   enter(member);
-  for (std::size_t i = 0; i < range.count; ++i) inputs[i] = store_.incoming(InputId{range.first + i});
+  for (std::size_t i = 0; i < range.count; ++i) {
+    const InputId input{range.first + i};
+    inputs[i] = store_.incoming(input);
+    Jump& jump = jumped_[store_.transfer().source(input)];
+    if (jump == Jump::Untold) jump = Jump::Seen;
+  }
   member.mode().set_inputs(inputs);
   member.inputs_set = true;
   return changed;
@@ -394,7 +449,7 @@ bool EventPhase::read(Member& member, Time t) {
     discrete_->write_reals([&](const DiscreteConnection& connection, double value) {
       const InputId input{graph_.inputs_of(connection.to).first + connection.input};
       store_.set_constant(input, value);
-      jumped_[store_.transfer().source(input)] = 1;
+      jumped_[store_.transfer().source(input)] = Jump::Untold;
     });
   }
   read_reals(member, t);
@@ -408,7 +463,7 @@ void EventPhase::read_reals(Member& member, Time t) {
   member.mode().read_outputs(outputs_);
   const auto first = graph_.outputs_of(member.id).first;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (differs(outputs_[i], outputs[i])) jumped_[first + i] = 1;
+    if (differs(outputs_[i], outputs[i])) jumped_[first + i] = Jump::Seen;
     outputs[i] = outputs_[i];
   }
   executor_.check_outputs(member.id, t);
@@ -427,13 +482,13 @@ bool EventPhase::update_all() {
     std::fill(member.sent.begin(), member.sent.end(), 0);
     member.is_read = false;
     member.restless = update.again;
-    schedule_clocks(member, ticked);
+    schedule_clocks(member, ticked, now_);
   }
   return again;
 }
 
 /// What may be asked of each kind, and when: FMI 3.0, section 2.2.8.
-void EventPhase::schedule_clocks(Member& member, const std::vector<unsigned char>& ticked) {
+void EventPhase::schedule_clocks(Member& member, const std::vector<unsigned char>& ticked, const TickTime& now) {
   for (const auto& timed : member.timed) {
     const bool asked = timed.kind == ClockKind::Countdown || timed.kind == ClockKind::Tunable ||
                        (timed.kind == ClockKind::Changing && ticked[timed.clock] != 0);
@@ -441,7 +496,7 @@ void EventPhase::schedule_clocks(Member& member, const std::vector<unsigned char
     if (!asked || member.mode().read_interval(timed.clock, interval) != EventMode::Announced::Changed) continue;
     require_interval(member, timed, "an interval", interval);
     if (is_periodic(timed.kind)) schedule_.set_interval(timed.number, interval);
-    schedule_.set_next(timed.number, now_ + interval);
+    schedule_.set_next(timed.number, now + interval);
   }
 }
 
@@ -451,14 +506,21 @@ void EventPhase::leave_all() {
   }
 }
 
-void EventPhase::handle_alone(SubsystemId s, Time t) {
+bool EventPhase::handle_alone(SubsystemId s, Time t) {
   Member& member = members_[*member_of_[s]];
+  const std::vector<unsigned char> none(member.active.size(), 0);
+  EventMode::Update update;
   member.mode().enter();
-  for (int n = 0; member.mode().update().again; ++n) {
-    if (n == subsystem::kMostEventRounds) throw_unsettled(t, "super-dense time");
+  for (int n = 0;; ++n) {
+    update = member.mode().update();
+    schedule_clocks(member, none, {t});
+    if (!update.again || update.stop_requested) break;
+    member.in_events = member.restless = n == subsystem::kMostEventRounds;
+    if (member.in_events) throw_unsettled(t, "super-dense time");
   }
   member.mode().leave();
   if (member.alone++ == 0) member.first_alone = t;
+  return update.stop_requested;
 }
 
 std::vector<Fact> EventPhase::warnings() const {
@@ -486,6 +548,30 @@ void EventPhase::throw_unsettled(Time t, const char* why) const {
                .variable = {},
                .time = t,
                .remedy = "Break the loop between them, or let one of them act at a later time"});
+}
+
+/// More ticks than rounds behind each other: at a time where a countdown is 0 again and again, or at the end of a step
+/// that could not be shortened.
+void EventPhase::throw_clocks_too_fast(Time t) const {
+  Fact fact{
+      FactCode::EventsUnsettled, {}, {{"rounds", subsystem::kMostEventRounds}, {"why", "clocks tick again and again"}}};
+  ErrorContext context{.subsystem = {}, .variable = {}, .time = t, .remedy = {}};
+  for (const auto& member : members_) {
+    for (const auto& timed : member.timed) {
+      if (!schedule_.is_due(timed.number, {t})) continue;
+      const std::string& clock = member.variables().clocks[timed.clock].name;
+      fact.subjects.push_back(fmt::format("{}.{}", graph_.name(member.id), clock));
+      if (context.subsystem.empty()) context.subsystem = graph_.name(member.id);
+      if (context.variable.empty()) context.variable = clock;
+    }
+  }
+  for (std::size_t s = 0; s < executor_.size(); ++s) {
+    const auto imposed = executor_.subsystem(SubsystemId{s}).capabilities().imposed_step;
+    if (imposed && context.remedy.empty())
+      context.remedy = fmt::format("'{}' imposes steps of {} s: no clock can tick much faster",
+                                   graph_.name(SubsystemId{s}), *imposed);
+  }
+  throw Error(ErrorCode::SubsystemFailed, std::move(fact), std::move(context));
 }
 
 }  // namespace entrain::coupling

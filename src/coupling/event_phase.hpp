@@ -46,8 +46,9 @@ class EventPhase {
   bool finds_events(SubsystemId s) const { return takes_part(s) && members_[*member_of_[s]].mode().finds_events(); }
   /// An output clock, or an output that is no real number, feeds others: an event that it finds concerns them.
   bool is_heard(SubsystemId s) const { return takes_part(s) && members_[*member_of_[s]].is_heard; }
-  /// For a subsystem that found an event where the others cannot come: it handles it alone.
-  void handle_alone(SubsystemId s, Time t);
+  /// For a subsystem that found an event where the others cannot come: it handles it alone. True when it asks to end
+  /// the run there. Called for several at once, by threads of the executor.
+  bool handle_alone(SubsystemId s, Time t);
   /// A warning per subsystem that had to.
   std::vector<Fact> warnings() const;
 
@@ -55,9 +56,11 @@ class EventPhase {
   std::vector<Frame> take_frames() { return std::exchange(frames_, {}); }
 
   base::Bytes memory() const { return base::to_bytes(schedule_); }
-  void restore(std::span<const std::byte> bytes) { base::from_bytes(bytes, schedule_); }
+  void restore(std::span<const std::byte> bytes);
 
  private:
+  /// Of a signal. A constant is its own input: whether the subsystem has it shows in nothing else.
+  enum class Jump : unsigned char { None, Untold, Seen };
   struct TimedClock {
     std::size_t clock;   // index in VariableTable::clocks
     std::size_t number;  // in the schedule
@@ -88,6 +91,9 @@ class EventPhase {
   void add_member(SubsystemId s, std::span<const ClockConnection> clock_connections);
   void find_sources(std::span<const ClockConnection> clock_connections);
   void find_order();
+  void hear_announcements(Time t);
+  bool find_jumps_outside(Time t);
+  void note_constants();
   void run_once(Time t);
   static bool is_active(const Member& member, std::span<const std::size_t> clocks);
   static bool depends_on(const Member& member, EventMode::Port kind, std::size_t input);
@@ -105,11 +111,12 @@ class EventPhase {
   bool read(Member& member, Time t);
   void read_reals(Member& member, Time t);
   bool update_all();
-  void schedule_clocks(Member& member, const std::vector<unsigned char>& ticked);
+  void schedule_clocks(Member& member, const std::vector<unsigned char>& ticked, const TickTime& now);
   void leave_all();
   void require_interval(const Member& member, const TimedClock& timed, const char* what,
                         const ClockInterval& interval) const;
   [[noreturn]] void throw_unsettled(Time t, const char* why) const;
+  [[noreturn]] void throw_clocks_too_fast(Time t) const;
 
   const Graph& graph_;
   SignalStore& store_;
@@ -120,10 +127,13 @@ class EventPhase {
   std::vector<std::size_t> order_;                     // sources before those that they feed
   ClockSchedule schedule_;
   TickTime now_;
-  Time latest_ = -kNever;              // of the phases ...
-  int repeated_ = 0;                   // ... and how often one followed at the same time
-  std::vector<unsigned char> jumped_;  // by output: in this phase
-  std::vector<double> outputs_;        // of the member that is read
+  Time latest_ = -kNever;             // of the phases ...
+  int repeated_ = 0;                  // ... and how often one followed at the same time
+  std::vector<Time> announced_;       // by subsystem that takes no part: its next event
+  std::vector<double> constants_;     // as they were handled
+  std::vector<Jump> jumped_;          // by signal: in this phase
+  std::vector<Jump> jumped_outside_;  // the same: by what happened before it
+  std::vector<double> outputs_;       // of the member that is read
   std::vector<Frame> frames_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "coupling/signal_store.hpp"
@@ -49,6 +50,8 @@ class StepCalls {
   const StepResult& result() const { return result_; }
   /// The event at which it waited has been handled.
   void go_on_after_event();
+  /// It has been, and the subsystem asked to end the run there.
+  void stop_at_event() { result_.stopped_at = std::exchange(result_.event_at, std::nullopt); }
   int early_returns() const { return early_returns_; }
 
  private:

@@ -149,8 +149,11 @@ void StepExecutor::make_calls(const StepTask& task, Participant& participant, St
   for (;;) {
     while (!calls.done()) calls.take(participant.subsystem->step(calls.next(), participant.outputs()));
     if (!calls.result().event_at || batch_.ends_at_events) break;
-    events_->handle_alone(task.subsystem, *calls.result().event_at);
-    calls.go_on_after_event();
+    if (events_->handle_alone(task.subsystem, *calls.result().event_at)) {
+      calls.stop_at_event();
+    } else {
+      calls.go_on_after_event();
+    }
   }
   take_result(participant, calls);
 }

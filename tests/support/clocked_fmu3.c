@@ -156,10 +156,16 @@ EXPORT fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean* a
     c->heard_time = c->time;
     c->changed = true; /* a countdown begins anew */
   }
+  if (c->mode == StartsCountdown && c->found == 1) {
+    c->interval = 0.2;
+    c->changed = true;
+    c->found = 2;
+  }
   c->tick = c->in = c->out = false;
   c->read = c->u_set = 0;
   *again = c->mode == UpdatesForever && c->ticks > 2;
-  *terminate = *nominals = *states = false;
+  *terminate = c->mode == StopsAtEvent && c->found;
+  *nominals = *states = false;
   *known = c->mode == AnnouncesEvent && c->time < 0.33;
   *next = 0.33;
   if (c->mode == AnnouncesEvent && c->time >= 0.33 && !c->found) c->found = 1;
@@ -343,7 +349,8 @@ EXPORT fmi3Status fmi3FreeFMUState(fmi3Instance instance, fmi3FMUState* state) {
 }
 
 static double event_inside(const Component* c) {
-  return c->mode == FindsEvent ? 0.25 : c->mode == FindsEventLater ? 0.35 : INFINITY;
+  if (c->mode == FindsEvent) return 0.25;
+  return c->mode == FindsEventLater || c->mode == StartsCountdown || c->mode == StopsAtEvent ? 0.35 : INFINITY;
 }
 EXPORT fmi3Status fmi3DoStep(fmi3Instance instance, fmi3Float64 from, fmi3Float64 size, fmi3Boolean no_going_back,
                              fmi3Boolean* event, fmi3Boolean* terminate, fmi3Boolean* early, fmi3Float64* last) {

@@ -11,5 +11,7 @@ enum ClockedMode {
   EventAtStepEnd,  /* 'out' ticks at the end of the first step that reaches 0.5 s */
   ZeroCountdown,   /* the countdown is 0 at its first three ticks */
   SetAfterGet,     /* an input that is set after an output was read in an event round is an error */
-  NeedsInput       /* y is an error as long as u was not set in the event round */
+  NeedsInput,      /* y is an error as long as u was not set in the event round */
+  StartsCountdown, /* as FindsEventLater; at this event it starts a countdown of 0.2 s */
+  StopsAtEvent     /* as FindsEventLater; at this event it asks to end the run */
 };

@@ -12,11 +12,13 @@
 
 namespace entrain::test {
 
+inline constexpr const char* kVariableStep =
+    "CoSimulation canHandleVariableCommunicationStepSize=\"true\" hasEventMode=\"true\"";
+inline constexpr const char* kFixedStep = "CoSimulation hasEventMode=\"true\"";
+
 /// Of the FMU in clocked_fmu3.c. `tick`: attributes of its clock with times.
 inline std::string clocked3(const std::string& tick, const std::string& flags = "",
-                            const std::string& interface =
-                                "CoSimulation canHandleVariableCommunicationStepSize=\"true\" "
-                                "hasEventMode=\"true\"") {
+                            const std::string& interface = kVariableStep) {
   return fmt::format(R"(<fmiModelDescription fmiVersion="3.0" modelName="clocked" instantiationToken="clocked">
   <{2} modelIdentifier="clocked" {1}/>
   <ModelVariables>
@@ -54,8 +56,9 @@ inline constexpr const char* kConstantTick = "intervalVariability=\"constant\" i
 inline constexpr const char* kCountdownTick = "intervalVariability=\"countdown\"";
 
 inline std::filesystem::path write_clocked(const TemporaryFolder& folder, const std::string& name = "clocked.fmu",
-                                           const std::string& tick = kConstantTick, const std::string& flags = "") {
-  write_archive(folder / name, {{"modelDescription.xml", clocked3(tick, flags)},
+                                           const std::string& tick = kConstantTick, const std::string& flags = "",
+                                           const std::string& interface = kVariableStep) {
+  write_archive(folder / name, {{"modelDescription.xml", clocked3(tick, flags, interface)},
                                 {"binaries/x86_64-linux/clocked.so", text_of(clocked_fmu3_library())}});
   return folder / name;
 }

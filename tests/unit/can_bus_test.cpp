@@ -1,6 +1,9 @@
 // Terminals, and networks of CAN nodes by FMI-LS-BUS 1.0. The FMUs are those of tests/support/can_fmu3.c.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "assembly/terminals.hpp"
 #include "entrain/new_system.hpp"
 #include "entrain/run.hpp"
 #include "support/clocked_fmus.hpp"
@@ -79,6 +82,19 @@ TEST_F(CanNetwork, two_nodes_without_a_bus_exchange_their_frames_at_once) {
   EXPECT_EQ(lines, expected);
 }
 
+/// Steps of 0.1 s that cannot be shortened: the frames are passed on where the step ends, and stand there.
+TEST_F(CanNetwork, frames_that_wait_for_an_imposed_step_have_the_time_of_their_delivery) {
+  test::write_clocked(folder_, "imposed.fmu", test::kCountdownTick, "fixedInternalStepSize=\"0.1\"", test::kFixedStep);
+  auto description = two_nodes_on_a_bus();
+  description.subsystems.push_back(description.subsystems.front());
+  description.subsystems.back().name = "imposed";
+  description.subsystems.back().fmu = (folder_ / "imposed.fmu").string();
+  description.subsystems.back().start.clear();
+  const auto lines = frames(description);
+  ASSERT_EQ(lines.size(), 9U);
+  for (std::size_t i = 3; i < lines.size(); ++i) EXPECT_EQ(lines[i].substr(0, 4), "0.4,") << lines[i];
+}
+
 TEST_F(CanNetwork, terminals_of_other_bytes_do_not_fit) {
   test::write_can_node(folder_ / "lin.fmu", "application/org.fmi-standard.fmi-ls-bus.lin");
   const auto facts = test::problem_facts(
@@ -89,6 +105,59 @@ TEST_F(CanNetwork, terminals_of_other_bytes_do_not_fit) {
 TEST_F(CanNetwork, a_terminal_is_connected_with_terminals_only) {
   const auto facts = test::problem_facts(system(node("a", 1) + node("b", 2), "\"a.CanChannel\" = \"b.arrivals\"\n"));
   EXPECT_TRUE(test::has_fact(facts, FactCode::TerminalsDiffer, "b.arrivals"));
+}
+
+class NestedTerminals : public testing::Test {
+ protected:
+  NestedTerminals() {
+    from_.outputs.resize(2);
+    from_.outputs[0].name = "y";
+    from_.outputs[1].name = "w";
+    to_.inputs.resize(2);
+    to_.inputs[0].name = "u";
+    to_.inputs[1].name = "v";
+    from_.terminals = {
+        {"P", "", "plug", {}}, {"P.A", "", "plug", {{"force", "y"}}}, {"P.A.B", "", "bus", {{"m", "w"}}}};
+    to_.terminals = {{"Q", "", "plug", {}}, {"Q.A", "", "plug", {{"force", "u"}}}, {"Q.A.B", "", "bus", {{"m", "v"}}}};
+  }
+  std::vector<std::pair<std::string, std::string>> connected() {
+    ConnectionDescription written;
+    written.output = "a.P";
+    written.input = "b.Q";
+    std::vector<std::pair<std::string, std::string>> pairs;
+    const auto made = assembly::terminal_connections(written, &from_, &to_, problems_);
+    for (const auto& single : *made) pairs.emplace_back(single.output, single.input);
+    return pairs;
+  }
+  bool refused() const {
+    return std::any_of(problems_.begin(), problems_.end(),
+                       [](const Problem& problem) { return problem.fact.code == FactCode::TerminalsDiffer; });
+  }
+  VariableTable from_, to_;
+  std::vector<Problem> problems_;
+};
+
+TEST_F(NestedTerminals, are_connected_with_their_parents) {
+  EXPECT_EQ(connected(), (std::vector<std::pair<std::string, std::string>>{{"a.y", "b.u"}, {"a.w", "b.v"}}));
+  EXPECT_FALSE(refused());
+}
+
+TEST_F(NestedTerminals, are_judged_by_their_own_rules) {
+  to_.terminals[1].members[0].first = "torque";
+  EXPECT_TRUE(connected().empty());
+  EXPECT_TRUE(refused());
+}
+
+TEST_F(NestedTerminals, of_a_rule_that_is_not_known_are_refused) {
+  from_.terminals[1].rule = to_.terminals[1].rule = "org.example.rule";
+  EXPECT_TRUE(connected().empty());
+  EXPECT_TRUE(refused());
+}
+
+TEST_F(NestedTerminals, that_have_nothing_to_connect_are_refused) {
+  to_.terminals.resize(1);
+  EXPECT_TRUE(connected().empty());
+  EXPECT_TRUE(refused());
 }
 
 TEST_F(CanNetwork, terminals_without_a_partner_for_each_member_do_not_fit) {

@@ -3,10 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <limits>
 
 #include "coupling/clock_schedule.hpp"
 #include "entrain/results.hpp"
 #include "entrain/run.hpp"
+#include "entrain/system.hpp"
+#include "subsystem/fmi/fmu_subsystem.hpp"
+#include "subsystem/fmi/model_description.hpp"
 #include "support/clocked_fmus.hpp"
 #include "support/facts.hpp"
 #include "support/recorded.hpp"
@@ -207,6 +213,47 @@ TEST(JumpOfAContinuousOutput, reaches_the_others_in_the_same_instant) {
   EXPECT_EQ(column[at + 1], 20.0);
 }
 
+class JumpFromOutside : public testing::TestWithParam<std::string> {
+ protected:
+  JumpFromOutside() {
+    test::write_clocked(folder_, "countdown.fmu", test::kCountdownTick, "canGetAndSetFMUState=\"true\"");
+    std::ofstream(folder_ / "steps.csv") << "time,x\n0,1\n0.3,7\n2,7\n";
+    std::ofstream(folder_ / "ramp.csv") << "time,x\n0,1\n2,7\n";
+  }
+  Ended ended(const std::string& table, const std::string& run = "") const {
+    auto system = system_of(folder_, clocked("a", "interval = 5", "countdown.fmu") + table,
+                            table.empty() ? "" : "\"table.x\" = \"a.x\"\n", "step = 0.2\n" + run);
+    system.method.value = GetParam();
+    return ended_run(system);
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_P(JumpFromOutside, of_a_scheduled_input_is_an_event) {
+  const auto ended = this->ended("", "[schedule]\n\"a.x\" = [[0.3, 7.0]]\n");
+  EXPECT_EQ(ended.last("a.updates"), 2);  // at the start, and there
+  EXPECT_EQ(ended.last("a.z"), 7.0);
+  EXPECT_EQ(std::count(ended.times().begin(), ended.times().end(), 0.3), 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, JumpFromOutside, testing::Values("jacobi", "nepce", "ifosmondi"),
+                         [](const auto& of) { return of.param; });
+
+/// Other methods give the value at the end of a step to the step itself.
+class JumpOfATable : public JumpFromOutside {};
+
+TEST_P(JumpOfATable, is_an_event) {
+  const auto ended = this->ended("[subsystems.table]\ncsv = \"steps.csv\"\n");
+  EXPECT_EQ(ended.last("a.updates"), 2);
+  EXPECT_EQ(ended.last("a.z"), 7.0);
+}
+
+TEST_P(JumpOfATable, is_none_where_the_input_grows_steadily) {
+  EXPECT_EQ(ended("[subsystems.table]\ncsv = \"ramp.csv\"\ninterpolation = \"linear\"\n").last("a.updates"), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, JumpOfATable, testing::Values("jacobi"), [](const auto& of) { return of.param; });
+
 TEST(EventInsideAStep, ends_the_macro_step_of_all_there) {
   const TemporaryFolder folder;
   test::write_clocked(folder, "countdown.fmu", test::kCountdownTick);
@@ -226,6 +273,28 @@ TEST(EventsInsideAStep, that_others_hear_are_met_and_those_of_a_subsystem_that_i
   const auto ended = ended_run(system_of(folder, two, "\"early.out\" = \"late.in\"\n", "step = 0.5\n"));
   EXPECT_EQ(ended.last("late.heard_time"), 0.25);
   EXPECT_EQ(test::number_of(ended.simulation->summary().warnings, FactCode::EventsHandledAlone, "first", "late"), 0.35);
+}
+
+TEST(EventHandledAlone, starts_the_countdown_that_it_announces) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "countdown.fmu", test::kCountdownTick);
+  const auto ended = ended_run(system_of(folder,
+                                         clocked("late", "mode = 10, interval = 5", "countdown.fmu") +
+                                             clocked("early", "mode = 2, interval = 5", "countdown.fmu"),
+                                         "\"early.out\" = \"late.in\"\n", "step = 0.5\n"));
+  EXPECT_TRUE(test::has_fact(ended.simulation->summary().warnings, FactCode::EventsHandledAlone, "late"));
+  EXPECT_EQ(ended.last("late.ticks"), 1);
+  EXPECT_DOUBLE_EQ(ended.last("late.tick_time"), 0.55);
+}
+
+TEST(EventHandledAlone, ends_the_run_where_the_subsystem_asks_for_it) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "countdown.fmu", test::kCountdownTick);
+  const auto ended = ended_run(system_of(folder,
+                                         clocked("late", "mode = 11, interval = 5", "countdown.fmu") +
+                                             clocked("early", "mode = 2, interval = 5", "countdown.fmu"),
+                                         "\"early.out\" = \"late.in\"\n", "step = 0.5\n"));
+  EXPECT_EQ(ended.simulation->summary().reached, 0.35);
 }
 
 TEST(EventsInsideAStep, of_two_that_can_go_back_are_both_met) {
@@ -279,12 +348,88 @@ TEST(EventsThatDoNotEnd, name_the_subsystem_that_asks_for_more) {
   EXPECT_EQ(failure.subjects, std::vector<std::string>{"restless"});
 }
 
+TEST(ClockFasterThanAnImposedStep, is_named_with_its_subsystem) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "clocked.fmu", "intervalVariability=\"constant\" intervalDecimal=\"0.0005\"",
+                      "fixedInternalStepSize=\"0.2\"", test::kFixedStep);
+  Simulation simulation(system_of(folder, clocked("a"), "", "step = 0.2\n"));
+  simulation.run();
+  EXPECT_EQ(simulation.summary().termination, Termination::Failed);
+  const Fact failure = test::failure_of(simulation.summary());
+  EXPECT_EQ(failure.code, FactCode::EventsUnsettled);
+  EXPECT_EQ(failure.subjects, std::vector<std::string>{"a.tick"});
+}
+
 TEST(IntervalThatIsNoTime, is_named) {
   const TemporaryFolder folder;
   test::write_clocked(folder, "clocked.fmu", "intervalVariability=\"fixed\"");
   Simulation simulation(system_of(folder, clocked("a", "interval = 0")));
   simulation.run();
   EXPECT_EQ(test::failure_of(simulation.summary()).code, FactCode::ClockIntervalInvalid);
+}
+
+TEST(IntervalThatIsNoTime, is_none_as_a_fraction_either) {
+  for (const double seconds : {-1.0, -1e-30, std::numeric_limits<double>::infinity(), std::nan("")}) {
+    const ClockInterval interval = subsystem::as_interval(seconds);
+    EXPECT_EQ(interval.counter, 0U) << seconds;
+    EXPECT_EQ(interval.resolution, 0U) << seconds;
+  }
+  EXPECT_EQ(subsystem::as_interval(0.0).resolution, 1U);
+}
+
+TEST(NegativeInterval, is_named) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "clocked.fmu", test::kCountdownTick);
+  Simulation simulation(system_of(folder, clocked("a", "interval = -1")));
+  simulation.run();
+  EXPECT_EQ(test::failure_of(simulation.summary()).code, FactCode::ClockIntervalInvalid);
+}
+
+/// FMI 3.0, section 2.4.8: without the attribute it depends on everything.
+TEST(OutputWithoutDependencies, depends_on_every_input) {
+  const TemporaryFolder folder;
+  std::string text = test::clocked3(test::kConstantTick);
+  const std::string written = "valueReference=\"31\" dependencies=\"30\"";
+  text.replace(text.find(written), written.size(), "valueReference=\"31\"");
+  test::write_archive(folder / "open.fmu",
+                      {{"modelDescription.xml", text},
+                       {"binaries/x86_64-linux/clocked.so", test::text_of(test::clocked_fmu3_library())}});
+  const auto part = subsystem::make_fmu_subsystem("a", folder / "open.fmu", {});
+  part->capabilities();
+  const auto& mode = *part->facets().event_mode;
+  const auto index = [&](const char* name) { return part->variables().find(name)->index; };
+  using Port = EventMode::Port;
+  EXPECT_TRUE(mode.depends(Port::Real, index("z"), Port::Real, index("x")));
+  EXPECT_TRUE(mode.depends(Port::Real, index("z"), Port::Discrete, index("u")));
+  EXPECT_FALSE(mode.depends(Port::Real, index("tick_time"), Port::Real, index("x")));
+}
+
+class ClocksApart : public testing::TestWithParam<std::string> {};
+
+/// They would never tick, and a vendor would be blamed.
+TEST_P(ClocksApart, are_refused_and_the_subsystem_is_named) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder);
+  const auto facts = test::problem_facts(
+      system_of(folder, clocked("a") + clocked("b") + GetParam() + " = true\n", "\"a.out\" = \"b.in\"\n"));
+  EXPECT_TRUE(test::has_fact(facts, FactCode::NotIsolable, "b"));
+  EXPECT_FALSE(test::has_fact(facts, FactCode::NotIsolable, "a"));
+  EXPECT_FALSE(test::has_fact(facts, FactCode::UnknownVariable));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ClocksApart, testing::Values("isolate", "sandbox"),
+                         [](const auto& of) { return of.param; });
+
+/// A check looks at all FMUs in other processes.
+TEST(CheckOfClocks, knows_them) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder);
+  std::ofstream(folder / "system.toml") << "[run]\nstop = 1.0\nstep = 0.1\nopen = [\"*.*\"]\n" + clocked("a") +
+                                               clocked("b") + "[connections]\n\"a.out\" = \"b.in\"\n";
+  std::vector<Fact> facts;
+  for (const auto& problem : check(folder / "system.toml")) facts.push_back(problem.fact);
+  EXPECT_TRUE(test::has_fact(facts, FactCode::ClockNeverTicks, "a.in"));
+  EXPECT_FALSE(test::has_fact(facts, FactCode::UnknownVariable));
 }
 
 TEST(ClockConnection, that_makes_no_sense_is_refused) {

@@ -375,7 +375,7 @@ std::optional<std::size_t> FmuSubsystem::variable_of(Port kind, std::size_t inde
   return ports_.clocks[index];
 }
 
-/// By the model structure; what is not listed there is not declared.
+/// By the model structure; what is not listed there is not declared. Without a list it depends on everything.
 bool FmuSubsystem::depends(Port output_kind, std::size_t output, Port input_kind, std::size_t input) const {
   const auto from = variable_of(input_kind, input, false);
   const auto to = variable_of(output_kind, output, true);
@@ -383,7 +383,7 @@ bool FmuSubsystem::depends(Port output_kind, std::size_t output, Port input_kind
   const auto& listed = fmu_->description().outputs;
   return std::any_of(listed.begin(), listed.end(), [&](const FmuUnknown& unknown) {
     const auto& on = unknown.dependencies;
-    return unknown.variable == *to && on && std::find(on->begin(), on->end(), *from) != on->end();
+    return unknown.variable == *to && (!on || std::find(on->begin(), on->end(), *from) != on->end());
   });
 }
 

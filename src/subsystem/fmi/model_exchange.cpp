@@ -342,6 +342,7 @@ EventMode::Update ModelExchange::update_events() {
   const FmuEventUpdate update = instance_->update_discrete_states();
   require(update.result);
   here_.next_event = update.next_event;
+  terminate_ = terminate_ || update.terminate;
   return {update.again, update.terminate};
 }
 

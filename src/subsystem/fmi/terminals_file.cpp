@@ -46,6 +46,7 @@ void read_terminals(const std::filesystem::path& file, FmuDescription& descripti
 }
 
 ClockInterval as_interval(double seconds) {
+  if (!(seconds >= 0.0) || !std::isfinite(seconds)) return {0, 0};
   std::uint64_t resolution = 1;
   for (int digits = 0; digits <= 15; ++digits, resolution *= 10) {
     const double ticks = std::round(seconds * static_cast<double>(resolution));
@@ -55,7 +56,7 @@ ClockInterval as_interval(double seconds) {
   int exponent = 0;
   const double mantissa = std::frexp(seconds, &exponent);  // in [0.5, 1)
   const int shift = std::min(62, 53 - exponent);
-  if (shift < 0 || !(seconds >= 0.0)) return {0, 0};
+  if (shift < 0) return {0, 0};
   return {static_cast<std::uint64_t>(std::round(std::ldexp(mantissa, exponent + shift))), std::uint64_t{1} << shift};
 }
 
