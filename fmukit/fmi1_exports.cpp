@@ -86,6 +86,7 @@ void settle(Instance& instance, fmiEventInfo& info) {
 
 }  // namespace
 
+// NOLINTBEGIN(readability-identifier-naming): names of the standard
 extern "C" {
 #pragma GCC visibility push(default)
 
@@ -262,3 +263,4 @@ fmiStatus fmiGetNominalContinuousStates(fmiComponent c, fmiReal nominals[], size
 
 #pragma GCC visibility pop
 }
+// NOLINTEND(readability-identifier-naming)

@@ -23,9 +23,10 @@ typedef const char* fmiString;
 #define fmiFalse 0
 #define fmiUndefinedValueReference ((fmiValueReference)(-1))
 
-/* fmiPending: of co-simulation. */
+/* fmiPending: of co-simulation. NOLINTBEGIN(readability-identifier-naming): names of the standard */
 typedef enum { fmiOK, fmiWarning, fmiDiscard, fmiError, fmiFatal, fmiPending } fmiStatus;
 typedef enum { fmiDoStepStatus, fmiPendingStatus, fmiLastSuccessfulTime } fmiStatusKind;
+/* NOLINTEND(readability-identifier-naming) */
 
 typedef void (*fmiCallbackLogger)(fmiComponent c, fmiString instanceName, fmiStatus status, fmiString category,
                                   fmiString message, ...);
