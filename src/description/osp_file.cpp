@@ -218,6 +218,7 @@ class OspReader {
   template <class Map>
   void unknown(FactCode code, const std::string& name, const Map& known, const SourcePosition& where) {
     std::vector<std::string> names;
+    names.reserve(known.size());
     for (const auto& [each, value] : known) names.push_back(each);
     const auto dot = name.find('.');
     const std::string last = code == FactCode::UnknownVariable ? name.substr(dot + 1) : name;
