@@ -7,10 +7,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <string>
 #include <vector>
 
 #include "cli/common.hpp"
 #include "cli/supervisor.hpp"
+#include "entrain/cache.hpp"
 #include "entrain/report.hpp"
 #include "entrain/text.hpp"
 #include "entrain/watchdog.hpp"
@@ -78,6 +81,20 @@ bool output_was_written() {
   return false;
 }
 
+/// $ENTRAIN_CACHE, "off" = none; else the user's folder for what can be made again, as the XDG base directory
+/// specification places it.
+std::filesystem::path chosen_cache_folder() {
+  const auto value = [](const char* name) {
+    const char* text = std::getenv(name);
+    return std::string(text == nullptr ? "" : text);
+  };
+  if (const auto written = value("ENTRAIN_CACHE"); !written.empty()) return written == "off" ? "" : written;
+  const std::filesystem::path general = value("XDG_CACHE_HOME");
+  if (general.is_absolute()) return general / "entrain";
+  const std::filesystem::path home = value("HOME");
+  return home.is_absolute() ? home / ".cache" / "entrain" : "";
+}
+
 /// Without exit handlers: the loader keeps the libraries of some FMUs for good, and what their destructors do at the
 /// exit (those of PythonFMU read what they freed) must not turn a finished run into a crash.
 [[noreturn]] void leave(int code) {
@@ -98,6 +115,7 @@ int main(int argc, char** argv) {
   try {
     const entrain::Watchdog watchdog([](const entrain::Error& fault) { print_error(fault.what()); });
     if (const char* worker = std::getenv("ENTRAIN_WORKER")) entrain::set_worker_program(worker);
+    entrain::set_cache_folder(chosen_cache_folder());
     code = dispatch(argc, argv);
     if (!output_was_written()) code = kFailed;
   } catch (const std::exception& error) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "entrain/advice.hpp"
+#include "entrain/cache.hpp"
 #include "entrain/comparison.hpp"
 #include "entrain/convert.hpp"
 #include "entrain/export.hpp"

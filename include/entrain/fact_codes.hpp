@@ -244,7 +244,6 @@ enum class FactCode : std::uint16_t {
   ConnectorCircle,
   ConnectorTables,
   ConnectorUnitUnknown,
-  ScheduledExecution,
   TableIncomplete,
   NotXml,
   WrongRootElement,

@@ -96,10 +96,15 @@ SystemDescription read_and_check(const std::filesystem::path& path, bool always_
   auto description =
       fmu ? system_of_one_fmu(path) : description::read_system(description::find_system_file(path), problems);
   if (!fmu) take_default_experiments(description);
+  if (fmu && always_check && !description.stop) {  // no run is asked for, so none has to end
+    description.stop = {description.start.value + 1.0, {}};
+  }
   const bool wrong = has_errors(problems);
   if (wrong ? !description.subsystems.empty() : always_check) {
+    const auto looked_at = advising::to_look_at(description);
+    const bool is_open = looked_at.method.value != description.method.value;  // any method may be chosen
     const session::Prepared prepared =
-        session::prepare(api::with_fmus_apart(advising::to_look_at(description)), 1, extensions, problems);
+        session::prepare(api::with_fmus_apart(looked_at), 1, extensions, problems, {}, is_open);
     if (always_check && prepared.system) add_warnings(*prepared.system, description, problems);
   }
   return description;

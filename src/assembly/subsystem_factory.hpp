@@ -12,6 +12,8 @@ struct MakerOptions {
   bool loads = false;            ///< libraries of FMUs are loaded at once, not when they are first called
   bool in_worker = false;        ///< itself: it starts none
   std::string fmu_folder{};      ///< where the FMU lies unpacked already; empty = nowhere
+  bool alone = false;            ///< no event of an FMU concerns another one; found out, but in a worker
+  CapabilityUse uses{};          ///< what FMUs claim and is not used is not tried
 };
 
 /// Makes what a subsystem is described to be: one of `extensions`, a built-in model, an FMU, a table, each in a worker

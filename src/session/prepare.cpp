@@ -235,6 +235,15 @@ void check_instants(const SystemDescription& description, const Method& method, 
                  "use a method with common macro steps", description.method.where));
 }
 
+/// What a run with this method makes use of.
+CapabilityUse uses_of(const SystemDescription& description, const Method& method) {
+  CapabilityUse uses = method.requirements().uses;
+  if (description.record.interval) uses.linearization = uses.output_derivatives = true;  // slopes between the rows
+  // Outputs that change when initialization ends are passed on by beginning again.
+  if (description.subsystems.size() > 1) uses.reset = true;
+  return uses;
+}
+
 RunSummary summary_before_run(const SystemDescription& description, const CoupledSystem& system, Method& method) {
   RunSummary summary;
   summary.version = version();
@@ -282,7 +291,7 @@ SystemDescription resolved(const SystemDescription& description, const Extension
 namespace entrain::session {
 
 Prepared prepare(const SystemDescription& written, int threads, const Extensions& extensions,
-                 std::vector<Problem>& problems, const Logging& log) {
+                 std::vector<Problem>& problems, const Logging& log, bool tries_everything) {
   const base::OpenArchives kept;
   Prepared prepared;
   problems.insert(problems.end(), written.notes.begin(), written.notes.end());
@@ -297,10 +306,11 @@ Prepared prepare(const SystemDescription& written, int threads, const Extensions
   prepared.settings = {description.start.value, description.stop ? description.stop->value : description.start.value,
                        description.step ? description.step->value : 0.0};
   const Method* method = methods.in_use.get();
-  const bool needs_equations = method != nullptr && method->requirements().equations;
-  auto assembly = assembly::assemble(
-      description, assembly::subsystem_maker(description, {.needs_equations = needs_equations}, extensions, log),
-      problems);
+  assembly::MakerOptions making;
+  making.needs_equations = method != nullptr && method->requirements().equations;
+  if (method != nullptr && !tries_everything) making.uses = uses_of(description, *method);
+  auto assembly =
+      assembly::assemble(description, assembly::subsystem_maker(description, making, extensions, log), problems);
   if (assembly.subsystems.size() != description.subsystems.size()) {
     if (!has_errors(problems)) report_missing_sources(description, problems);
     prepared.method = std::move(methods.in_use);

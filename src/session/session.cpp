@@ -79,7 +79,8 @@ void Session::make() {
   log.interrupted = [flag = options_.interrupt, stop = options_.stop] {
     return stop.stop_requested() || (flag != nullptr && flag->load(std::memory_order_relaxed));
   };
-  Prepared made = prepare(description_, options_.threads, extensions_, problems, log);
+  const bool everything = options_.tries_everything || options_.learned != nullptr || learned_;
+  Prepared made = prepare(description_, options_.threads, extensions_, problems, log, everything);
   if (made.system) refuse_clocks_apart(description_, *made.system, problems);
   if (!made.system || has_errors(problems)) throw Error(std::move(problems));  // an earlier one stays as it is
   forget_checkpoints();

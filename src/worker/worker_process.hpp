@@ -85,6 +85,7 @@ class WorkerProcess {
   Error late_report(const Caller& caller, const Mailbox& box) const;
   Fact fault_in(base::Fault fault, const Caller& caller, const Mailbox& box) const;
   Error failure(Fact fact, base::Fault fault, const Caller& caller, const Mailbox& box) const;
+  std::string remedy_here(const std::string& remedy) const;
   void report_long_call(Wait& wait);
   std::string function_in(const Mailbox& box) const;
   std::optional<Time> time_in(const Mailbox& box) const;

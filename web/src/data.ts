@@ -118,6 +118,14 @@ export interface PackedSignals {
   signals: PackedSignal[];
 }
 
+/** Time in s, from, to, operation, id, length, bytes as hexadecimal digits. */
+export type Frame = [number, string, string, string, string, string, string];
+
+export interface Frames {
+  count: number; // of which the first are here
+  frames: Frame[];
+}
+
 export interface RunPage {
   kind: "run";
   title: string;
@@ -126,6 +134,7 @@ export interface RunPage {
   remarks: Fact[];
   run: Run;
   steps: StepHistory | null;
+  frames: Frames | null;
   system: string;
   results: PackedSignals;
 }

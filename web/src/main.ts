@@ -9,6 +9,7 @@ import { differences, errorOverCost, overlays, runs } from "./sections/compariso
 import { cost } from "./sections/cost";
 import { coupling } from "./sections/coupling";
 import { energy } from "./sections/energy";
+import { frames } from "./sections/frames";
 import { corrected, errors, horizons, learning, repeatedRuns } from "./sections/learning";
 import { options } from "./sections/options";
 import type { Section, SectionOf } from "./sections/section";
@@ -20,7 +21,7 @@ import { verdict } from "./sections/verdict";
 import { startTheme, toggleTheme } from "./theme";
 import { TimeView } from "./time_view";
 
-const RUN_SECTIONS: SectionOf<RunPage>[] = [system, signals, steps, coupling, energy, cost, options];
+const RUN_SECTIONS: SectionOf<RunPage>[] = [system, signals, frames, steps, coupling, energy, cost, options];
 const COMPARISON_SECTIONS: SectionOf<ComparisonPage>[] = [runs, errorOverCost, differences, overlays];
 const LEARNING_SECTIONS: SectionOf<LearningPage>[] = [errors, horizons, corrected, repeatedRuns];
 const ADVICE_SECTIONS: SectionOf<AdvicePage>[] = [methods, front, stability, consistency, search, heat];

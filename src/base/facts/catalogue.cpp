@@ -451,8 +451,6 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {ConnectorTables, Error, "connector-tables", "'{0}' is fed through {fault}", ""},
     {ConnectorUnitUnknown, Error, "connector-unit-unknown",
      "'{0}' is fed through '{1}' in {unit}, but '{2}' has no unit", ""},
-    {ScheduledExecution, Error, "scheduled-execution", "'{0}' asks for scheduled execution, which is not supported",
-     ""},
     {TableIncomplete, Error, "table-incomplete",
      "the value {value} of '{0}' has no entry in a table on its way to '{1}'", ""},
     {NotXml, Error, "not-xml", "not readable as XML: {why}", ""},
