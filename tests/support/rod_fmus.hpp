@@ -8,6 +8,7 @@
 #include "support/archives.hpp"
 #include "support/places.hpp"
 #include "support/rod_fmu.h"
+#include "support/temporary_folder.hpp"
 
 namespace entrain::test {
 
