@@ -157,6 +157,7 @@ RunDirectoryOptions run_options(const RunArguments& arguments) {
   RunDirectoryOptions options;
   options.run.threads = arguments.threads;
   options.run.interrupt = &catch_signals();
+  options.run.tries_everything = false;
   options.run.log.everything = arguments.verbose;
   if (arguments.verbose) options.run.log.handler = [](const LogMessage& message) { print_error(log_line(message)); };
   options.run.log.waiting = [](const Fact& fact) { print_error(render(fact) + "; Ctrl-C ends the run"); };
