@@ -180,5 +180,22 @@ TEST(Estimator, with_stehfest_is_wrong_for_oscillations) {
   EXPECT_GT(std::abs(stehfest.estimate(block, h).y[1] - exact.estimate(block, h).y[1]), 0.1);
 }
 
+// Under u = c t^3 the speed begins as c t^4 / (4 m), whose quotient (48) is (0.8^4 - 4 * 0.9^4 + 3) / 0.2 = 3.926 t^3
+// instead of 4 t^3.
+TEST(Estimator, slopes_by_quotients_are_those_of_the_paper) {
+  trials::EstimatorOptions options;
+  options.laplace = trials::LaplaceInversion::GaverStehfestQuotients;
+  Pair quotients("mechanical.left", {0.0}, options);
+  Pair exact("mechanical.left", {0.0});
+  quotients.begin();
+  exact.begin();
+  const std::vector<double> cubic{0.0, 0.0, 0.0, 1e9};
+  const InputBlock rising(cubic.data(), 1, 3);
+  const InputBlock none(cubic.data(), 1, 2);
+  const double h = 1e-3;
+  const auto slope = [&](Pair& pair) { return pair.estimate(rising, h).dy[0] - pair.estimate(none, h).dy[0]; };
+  EXPECT_NEAR(slope(quotients) / slope(exact), 3.926 / 4.0, 1e-3);
+}
+
 }  // namespace estimator_test
 }  // namespace entrain
