@@ -85,7 +85,7 @@ TEST(Estimator, is_exact_for_a_linear_subsystem_under_cubic_inputs) {
   EXPECT_NEAR(estimated.dy[0], slope[0], 1e-11 * std::abs(slope[0]));
 }
 
-// One step of the prey under the stimulus of paper 000, tables 4 and 5.
+// One step of the prey under the stimulus of the COSTARICA paper, tables 4 and 5.
 const std::vector<double> kStimulus{0.8, -0.16, -0.11008};
 const std::vector<double> kDailyStimulus{0.8, -0.448, 0.5173559185};
 
