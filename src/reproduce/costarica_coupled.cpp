@@ -182,7 +182,7 @@ std::vector<ReproduceFigure> figures17(const Examples& examples) {
 std::vector<ReproduceFigure> figures22(const Examples& examples) {
   const auto coupled = lotka_volterra(examples);
   const std::vector<Iterating> all{kPaperRollback, kPaperEstimates, kPaper14, kPaper8, kWithoutRates};
-  auto convergence = error_over_step(coupled, "figure 22: error over step", {0.1, 0.05, 0.02, 0.01, 0.005, 0.002}, all);
+  auto convergence = error_over_step(coupled, "figure 22: error over step", {0.1, 0.05, 0.02, 0.01, 0.005}, all);
   convergence.curves.push_back(order_guide(2.0, convergence.curves[3]));
   const std::vector<std::string> both{"prey.p", "predator.P"};
   return {convergence,

@@ -65,7 +65,7 @@ function cells(row: ReproducedRow): (string | HTMLElement)[] {
 
 function entryOf(entry: ReproducedEntry): HTMLElement {
   return h("article", { id: entry.id.replace(".", "-") }, h("h3", {}, `${entry.id}: ${entry.title}`),
-    ...(entry.figures ?? []).map(drawn).filter((element) => element !== null),
+    h("div", { class: "figures" }, ...(entry.figures ?? []).map(drawn)),
     h("div", { class: "scroll" }, ...foldedTable(["quantity", "printed", "", "paper", "reference", "ours"], entry.rows.map(cells), 3, SHOWN_ROWS, "more rows")),
     ...(entry.measurements.length === 0 ? [] : [h("div", { class: "scroll" }, table(["measured, not judged", "paper", "ours"],
       entry.measurements.map((of) => [of.quantity, number(of.paper), number(of.ours)]), 1))]));
