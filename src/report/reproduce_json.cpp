@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/replace_file.hpp"
 #include "entrain/reproduce.hpp"
@@ -9,6 +12,11 @@ namespace entrain {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// "missiles" of "missiles.table4".
+std::string paper_of(const std::string& id) {
+  return id.substr(0, id.find('.'));
+}
 
 Json number_or_null(const std::optional<double>& number) {
   return number ? Json(*number) : Json(nullptr);
@@ -51,6 +59,32 @@ Json figure_data(const ReproduceFigure& figure) {
   }
   return {{"title", figure.title}, {"x", axis_data(figure.x)}, {"y", axis_data(figure.y)}, {"curves", curves}};
 }
+
+}  // namespace
+
+PrintedCounts printed_counts(const std::vector<ReproduceResult>& results) {
+  std::map<std::pair<std::string, std::string>, PrintedNumber> best;  // the enumerators stand from worst to best
+  for (const auto& result : results) {
+    for (const auto& row : result.rows) {
+      if (!row.paper) continue;
+      auto& known = best.try_emplace({paper_of(result.id), row.where}, row.printed).first->second;
+      known = std::max(known, row.printed);
+    }
+  }
+  PrintedCounts counts;
+  for (const auto& [number, printed] : best) {
+    switch (printed) {
+      case PrintedNumber::NotPrinted: break;
+      case PrintedNumber::NotComparable: ++counts.not_comparable; break;
+      case PrintedNumber::NotMet: ++counts.not_met; break;
+      case PrintedNumber::Met: ++counts.met; break;
+      case PrintedNumber::Beaten: ++counts.beaten; break;
+    }
+  }
+  return counts;
+}
+
+namespace {
 
 /// Of everything but the results.
 Json overview_data(const std::vector<ReproduceResult>& results, const std::string& models) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <map>
 
 #include "base/suggest.hpp"
 #include "entrain/error.hpp"
@@ -41,37 +40,10 @@ void allow_inner_tolerance(std::vector<ReproduceRow>& rows, double inner_toleran
   }
 }
 
-/// "missiles" of "missiles.table4".
-std::string paper_of(const std::string& id) {
-  return id.substr(0, id.find('.'));
-}
-
 }  // namespace
 
 bool ReproduceResult::ok() const {
   return std::all_of(rows.begin(), rows.end(), [](const ReproduceRow& row) { return row.ok; });
-}
-
-PrintedCounts printed_counts(const std::vector<ReproduceResult>& results) {
-  std::map<std::pair<std::string, std::string>, PrintedNumber> best;  // the enumerators stand from worst to best
-  for (const auto& result : results) {
-    for (const auto& row : result.rows) {
-      if (!row.paper) continue;
-      auto& known = best.try_emplace({paper_of(result.id), row.where}, row.printed).first->second;
-      known = std::max(known, row.printed);
-    }
-  }
-  PrintedCounts counts;
-  for (const auto& [number, printed] : best) {
-    switch (printed) {
-      case PrintedNumber::NotPrinted: break;
-      case PrintedNumber::NotComparable: ++counts.not_comparable; break;
-      case PrintedNumber::NotMet: ++counts.not_met; break;
-      case PrintedNumber::Met: ++counts.met; break;
-      case PrintedNumber::Beaten: ++counts.beaten; break;
-    }
-  }
-  return counts;
 }
 
 }  // namespace entrain
