@@ -447,7 +447,7 @@ std::vector<ReproduceFigure> car_figures(const Examples& examples) {
   };
   const auto exact = run("monolithic", {});
   ReproduceFigure force{"figure 10: preset force of the controller", {"time in s"}, {"force in N"}, {}};
-  force.curves.push_back(course("controller.F", exact, "controller.F", 0.0, 10.0));
+  force.curves.push_back(course("controller.F", exact, "controller.F", 0.0, 9.995));
   ReproduceFigure speed{"figure 12: speed of the car", {"time in s"}, {"speed in m/s"}, {}};
   speed.curves = {course("monolithic", exact, "body.v"), course("NI-Jacobi", run("jacobi", {"degree=0"}), "body.v"),
                   course("F3ORNITS", run("f3ornits", {}), "body.v"),

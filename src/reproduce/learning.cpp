@@ -298,13 +298,14 @@ std::vector<ReproduceRow> undamped(const Examples& examples) {
 }
 
 /// What a learned input missed over time, in the last of so many runs.
-ReproduceCurve missed_over_time(const Oscillator& oscillator, int iteration) {
-  const auto result = learned(oscillator.asked(), iteration + 1).result;
+ReproduceCurve missed_over_time(const Oscillator& oscillator, int iteration, int memory = 0) {
+  const auto result = learned(oscillator.asked(), iteration + 1, memory).result;
   const LearnedCourse& course = iteration == 0 ? result.before.at(0) : result.after.at(0);
   std::vector<double> missed;
   for (std::size_t k = 0; k < course.times.size(); ++k)
     missed.push_back(std::abs(course.meant[k] - course.received[k]));
-  return line(fmt::format("iteration {}", iteration), course.times, missed);
+  return line(fmt::format("iteration {}{}", iteration, memory > 0 ? fmt::format(", memory {}", memory) : ""),
+              course.times, missed);
 }
 
 /// Figures 5, 7 and 8, or 6, 9 and 10.
@@ -314,6 +315,7 @@ std::vector<ReproduceFigure> oscillator_figures(const Examples& examples, bool d
   ReproduceFigure errors{
       fmt::format("figure {}: error of the {}", damped ? 5 : 6, which), {"time in s"}, {"missed in N", true}, {}};
   for (const int iteration : {0, 1, kPaperIteration}) errors.curves.push_back(missed_over_time(oscillator, iteration));
+  errors.curves.push_back(missed_over_time(oscillator, kPaperIteration, 4));
   errors.curves.push_back(guide("printed: 1e-7 N", {0.0, 20.0}, {1e-7, 1e-7}));
   ReproduceFigure forces{fmt::format("figure {}: force against both masses at once, {}", damped ? 7 : 9, which),
                          {"time in s"},
@@ -332,6 +334,8 @@ std::vector<ReproduceFigure> oscillator_figures(const Examples& examples, bool d
   const auto on_held =
       learned(Oscillator::with(oscillator.asked(), {"feedthrough=hold"}), kPaperIteration + 1).result.learned;
   add("learned on the delay", Oscillator::run(with_learned(oscillator.asked(), on_delay), &on_delay));
+  const auto with_memory = learned(oscillator.asked(), kPaperIteration + 1, 4).result.learned;
+  add("learned on the delay, memory 4", Oscillator::run(with_learned(oscillator.asked(), with_memory), &with_memory));
   add("held input, no correction", Oscillator::run(oscillator.asked()));
   add("held input, residual power", Oscillator::run(Oscillator::with(oscillator.asked(), {"energy_gain=0.01"})));
   add("learned on held input", Oscillator::run(with_learned(oscillator.asked(), on_held), &on_held));

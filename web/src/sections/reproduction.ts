@@ -30,14 +30,16 @@ export function reproduction(page: ReproductionPage): HTMLElement {
       stat("Rows", String(rowsOf(page).length), `in ${seconds(time)}, figures included`)));
 }
 
-/** A printed curve has the colour of ours of the same name. */
+/** A printed curve has the colour of ours of the same name, or of one that begins with it. */
 function coloured(curves: ReproducedCurve[]): [ReproducedCurve, number][] {
-  const colours = new Map<string, number>();
-  for (const curve of curves) {
-    const name = curve.name.replace(PRINTED, "");
-    if (!colours.has(name)) colours.set(name, colours.size);
-  }
-  return curves.map((curve) => [curve, colours.get(curve.name.replace(PRINTED, ""))!]);
+  const names: string[] = [];
+  const colourOf = (name: string) => {
+    const exact = names.indexOf(name);
+    const place = exact >= 0 ? exact : names.findIndex((other) => other.startsWith(`${name},`));
+    return place >= 0 ? place : names.push(name) - 1;
+  };
+  const ofOurs = new Map(curves.filter((curve) => curve.mark !== "printed").map((curve) => [curve, colourOf(curve.name)]));
+  return curves.map((curve) => [curve, ofOurs.get(curve) ?? colourOf(curve.name.replace(PRINTED, ""))]);
 }
 
 function drawn({ title, x, y, curves }: ReproducedFigure): HTMLElement | null {
