@@ -31,8 +31,8 @@ TEST(Reproduce, an_error_may_beat_the_reference_where_smaller_is_better) {
 TEST(Reproduce, printed_numbers_are_met_beaten_or_not_met) {
   using reproducing::Better;
   const auto printed = [](std::optional<double> paper, double ours, Better better) {
-    const auto printed = paper ? reproducing::Printed(*paper, "somewhere", better) : reproducing::Printed();
-    return reproducing::compared("", printed, 1.0, ours, {0.0, ""}).printed;
+    const auto number = paper ? reproducing::Printed(*paper, "somewhere", better) : reproducing::Printed();
+    return reproducing::compared("", number, 1.0, ours, {0.0, ""}).printed;
   };
   EXPECT_EQ(printed({}, 1.0, Better::Smaller), PrintedNumber::NotPrinted);
   EXPECT_EQ(printed(2.0, 2.09, Better::Smaller), PrintedNumber::Met);
