@@ -78,7 +78,7 @@ int list_entries(bool json) {
   const auto entries = reproduce_entries();
   Table table({"id", "title"});
   for (const auto& [id, title] : entries) table.add_row({id, title});
-  print(json ? reproduce_json(entries) : table.text());
+  json ? print_exact(reproduce_json(entries)) : print(table.text());
   return kDone;
 }
 
@@ -114,7 +114,11 @@ int reproduce_ids(const ReproduceArguments& arguments) {
     ok = ok && results.back().ok();
     if (!arguments.json) print(result_text(results.back()));
   }
-  print(arguments.json ? reproduce_json(results, models) : counts_text(results));
+  if (arguments.json) {
+    print_exact(reproduce_json(results, models));
+  } else {
+    print(counts_text(results));
+  }
   if (arguments.report) {
     write_reproduction_page(results, models, *arguments.report);
     if (!arguments.json) print(fmt::format("report: {}\n", *arguments.report));
