@@ -55,7 +55,7 @@ void check_expressible(const SystemDescription& description) {
 std::vector<description::SsdComponent> components_of(const SystemDescription& description) {
   const Extensions none;
   const Logging no_log;
-  const auto make = assembly::subsystem_maker(description, {}, none, no_log);
+  const auto make = assembly::subsystem_maker(description, {.only_variables = true}, none, no_log);
   std::vector<description::SsdComponent> components;
   components.reserve(description.subsystems.size());
   std::vector<Problem> problems;
@@ -130,7 +130,7 @@ void write_toml(SystemDescription description, const fs::path& to) {
 
 }  // namespace
 
-std::vector<Fact> convert(const fs::path& from, const fs::path& to) {
+std::vector<Fact> convert(const fs::path& from, const fs::path& to, const LoadOptions& options) {
   const auto extension = to.extension();
   if (extension != ".toml" && !description::is_ssp(to))
     throw Error(ErrorCode::FileFailed, {FactCode::SystemFormatUnknown, {to.string()}},
@@ -138,7 +138,7 @@ std::vector<Fact> convert(const fs::path& from, const fs::path& to) {
   if (fs::exists(to))
     throw Error(ErrorCode::FileFailed, {FactCode::FileExists, {to.string()}},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Name a new file"});
-  const auto description = load(from);
+  const auto description = load(from, {}, options);
   std::vector<Fact> notes;
   for (const auto& note : description.notes) notes.push_back(fact_of(note));
   if (extension == ".toml") {

@@ -41,7 +41,8 @@ struct Placed {
 
 class SystemMaker {
  public:
-  SystemMaker(const fs::path& folder, const std::vector<fs::path>& fmus) : folder_(folder) {
+  SystemMaker(const fs::path& folder, const std::vector<fs::path>& fmus, const LoadOptions& options)
+      : folder_(folder), sandbox_(options.sandbox) {
     std::set<std::string> names;
     std::set<std::string> files;
     std::map<fs::path, std::string> known;
@@ -100,6 +101,7 @@ class SystemMaker {
     const bool usable = stop && *stop > begin;
     const bool step_usable = step && (!usable || *step <= *stop - begin);
     std::string text = "\n[run]\n";
+    if (sandbox_) text += "sandbox = true  # no network, files or new processes for these FMUs\n";
     text += fmt::format("start = {}\n", description::toml_text(begin));
     text += fmt::format("stop = {}{}\n", description::toml_text(usable ? *stop : begin + 1.0),
                         usable ? "  # s, as the FMUs propose" : "  # s; no FMU proposes one");
@@ -199,14 +201,15 @@ class SystemMaker {
   }
 
   fs::path folder_;
+  bool sandbox_;
   std::vector<Placed> placed_;
   std::vector<api::Part> parts_;
 };
 
 }  // namespace
 
-fs::path new_system(const fs::path& folder, const std::vector<fs::path>& fmus) {
-  SystemMaker(folder, fmus).write();
+fs::path new_system(const fs::path& folder, const std::vector<fs::path>& fmus, const LoadOptions& options) {
+  SystemMaker(folder, fmus, options).write();
   return folder / "system.toml";
 }
 
