@@ -191,5 +191,5 @@ OTHERS = {
     "entries that share bytes": overlapping_entries,
     "many small bombs": many_small_bombs,
     "many problems": many_problems,
-    "output that nobody reads": output_closed,
+    "output that is not read": output_closed,
 }
