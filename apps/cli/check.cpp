@@ -6,6 +6,7 @@
 #include "cli/common.hpp"
 #include "cli/system_arguments.hpp"
 #include "entrain/entrain.hpp"
+#include "entrain/sandbox.hpp"
 
 namespace entrain::cli {
 namespace {

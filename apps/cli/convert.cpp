@@ -5,6 +5,7 @@
 #include "cli/common.hpp"
 #include "cli/system_arguments.hpp"
 #include "entrain/convert.hpp"
+#include "entrain/sandbox.hpp"
 
 namespace entrain::cli {
 

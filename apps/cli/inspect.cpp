@@ -8,6 +8,7 @@
 #include "cli/table.hpp"
 #include "cli/text_report.hpp"
 #include "entrain/entrain.hpp"
+#include "entrain/sandbox.hpp"
 #include "entrain/text.hpp"
 
 namespace entrain::cli {

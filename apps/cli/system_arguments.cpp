@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/common.hpp"
+#include "entrain/sandbox.hpp"
 #include "entrain/system.hpp"
 
 namespace entrain::cli {

@@ -4,15 +4,13 @@
 #include <vector>
 
 #include "entrain/export.hpp"
-#include "entrain/system.hpp"
 
 namespace entrain {
 
 /// Makes a folder with copies of the FMUs and a commented system.toml that couples them, as far as that is unambiguous
-/// by their names, units and causality; with `options.sandbox` it puts them into sandboxes. Nothing that exists is
-/// overwritten: Error{FileFailed}. Returns the path of the system file.
+/// by their names, units and causality. Nothing that exists is overwritten: Error{FileFailed}. Returns the path of the
+/// system file.
 ENTRAIN_API std::filesystem::path new_system(const std::filesystem::path& folder,
-                                             const std::vector<std::filesystem::path>& fmus,
-                                             const LoadOptions& options = {});
+                                             const std::vector<std::filesystem::path>& fmus);
 
 }  // namespace entrain

@@ -11,24 +11,13 @@
 
 namespace entrain {
 
-/// What FMUs may do that are looked at.
-struct LoadOptions {
-  bool sandbox = false;  ///< put_in_sandbox, before any code of an FMU runs
-};
-
 /// Reads a system file, a folder holding one `system.toml` (or a single .toml), or an FMU by itself (then it is the
 /// subsystem "fmu", run as in its default experiment).
-/// Throws Error{InvalidSystem} with every problem, or Error{FileFailed}. `extensions` are for these problems alone: to
-/// report them FMUs are looked at, too, in processes of their own.
-ENTRAIN_API SystemDescription load(const std::filesystem::path& path, const Extensions& extensions = {},
-                                   const LoadOptions& options = {});
+/// Throws Error{InvalidSystem} with every problem, or Error{FileFailed}. `extensions` are for these problems alone.
+ENTRAIN_API SystemDescription load(const std::filesystem::path& path, const Extensions& extensions = {});
 
 /// Every problem of a system at once, without running it: file, names, connections, capabilities, options.
-ENTRAIN_API std::vector<Problem> check(const std::filesystem::path& path, const Extensions& extensions = {},
-                                       const LoadOptions& options = {});
-
-/// Each FMU in a sandbox (docs/workers.md), whatever is written.
-ENTRAIN_API void put_in_sandbox(SystemDescription& description);
+ENTRAIN_API std::vector<Problem> check(const std::filesystem::path& path, const Extensions& extensions = {});
 
 /// Whether one of them is more than a warning.
 ENTRAIN_API bool has_errors(const std::vector<Problem>& problems);

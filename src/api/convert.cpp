@@ -20,6 +20,7 @@
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
 #include "entrain/fact_codes.hpp"
+#include "entrain/sandbox.hpp"
 #include "session/prepare.hpp"
 
 namespace entrain {
@@ -129,6 +130,10 @@ void write_toml(SystemDescription description, const fs::path& to) {
 }
 
 }  // namespace
+
+std::vector<Fact> convert(const fs::path& from, const fs::path& to) {
+  return convert(from, to, {});
+}
 
 std::vector<Fact> convert(const fs::path& from, const fs::path& to, const LoadOptions& options) {
   const auto extension = to.extension();

@@ -10,6 +10,7 @@
 #include "base/replace_file.hpp"
 #include "coupling/engine.hpp"
 #include "description/system_file.hpp"
+#include "entrain/sandbox.hpp"
 #include "session/prepare.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 
@@ -108,11 +109,19 @@ SystemDescription read_and_check(const std::filesystem::path& path, bool always_
 
 }  // namespace
 
+SystemDescription load(const std::filesystem::path& path, const Extensions& extensions) {
+  return load(path, extensions, {});
+}
+
 SystemDescription load(const std::filesystem::path& path, const Extensions& extensions, const LoadOptions& options) {
   std::vector<Problem> problems;
   auto description = read_and_check(path, false, extensions, options, problems);
   if (has_errors(problems)) throw Error(std::move(problems));
   return description;
+}
+
+std::vector<Problem> check(const std::filesystem::path& path, const Extensions& extensions) {
+  return check(path, extensions, {});
 }
 
 std::vector<Problem> check(const std::filesystem::path& path, const Extensions& extensions,

@@ -17,6 +17,7 @@
 #include "description/toml_text.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
+#include "entrain/sandbox.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 
 namespace entrain {
@@ -207,6 +208,10 @@ class SystemMaker {
 };
 
 }  // namespace
+
+fs::path new_system(const fs::path& folder, const std::vector<fs::path>& fmus) {
+  return new_system(folder, fmus, {});
+}
 
 fs::path new_system(const fs::path& folder, const std::vector<fs::path>& fmus, const LoadOptions& options) {
   SystemMaker(folder, fmus, options).write();
