@@ -122,7 +122,7 @@ static void do_damage(const char* resources, double at) {
 }
 
 /* In files of 64 MiB. */
-#define FILES 8
+#define FILES 6
 #define FILE_SIZE (64 << 20)
 static double written(int descriptor) {
   static char part[1 << 20];
