@@ -170,10 +170,11 @@ static double longer(void) {
 
 /* Before anyone has asked for an instance. */
 __attribute__((constructor)) static void loaded(void) {
+  static const char here = 0;
   Dl_info self;
   char resources[500];
   char others[500];
-  if (dladdr((void*)loaded, &self) == 0) return;
+  if (dladdr(&here, &self) == 0) return;
   snprintf(resources, sizeof resources, "%s", self.dli_fname);
   for (int up = 0; up < 3; ++up) {
     char* slash = strrchr(resources, '/');
