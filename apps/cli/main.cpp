@@ -91,9 +91,9 @@ bool output_was_written() {
 
 int main(int argc, char** argv) {
   using namespace entrain::cli;
-  supervise();
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of writing
+  supervise();
   int code = kFailed;
   try {
     const entrain::Watchdog watchdog([](const entrain::Error& fault) { print_error(fault.what()); });

@@ -16,8 +16,9 @@ void print_row(const entrain::Results& results, double time) {
   for (const auto& column : results.columns) {
     const auto& times = results.times(column);
     const auto at = std::lower_bound(times.begin(), times.end(), time);
-    if (column.text || at == times.end() || *at != time) continue;
-    std::printf(" %s=%.17g", column.name.c_str(), column.values[static_cast<std::size_t>(at - times.begin())]);
+    if (at == times.end() || *at != time) continue;
+    const double value = column.values[static_cast<std::size_t>(at - times.begin())];
+    if (!std::isnan(value)) std::printf(" %s=%.17g", column.name.c_str(), value);  // NaN: a text
   }
   std::printf("\n");
 }
