@@ -5,11 +5,8 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/common.hpp"
-<<<<<<< HEAD
-#include "entrain/sandbox.hpp"
-=======
 #include "cli/usage.hpp"
->>>>>>> main
+#include "entrain/sandbox.hpp"
 #include "entrain/system.hpp"
 
 namespace entrain::cli {
