@@ -73,6 +73,8 @@ std::string replay_command(const LearnArguments& arguments, const LearnResult& r
   const bool cut = result.learned_to < result.stop;
   if (arguments.start) command += fmt::format(" --start {}", *arguments.start);
   if (arguments.stop || cut) command += fmt::format(" --stop {}", cut ? result.learned_to : *arguments.stop);
+  if (arguments.isolate) command += " --isolate";
+  if (arguments.sandbox) command += " --sandbox";
   return command + " --learned " + shell_word(file);
 }
 

@@ -132,9 +132,9 @@ std::filesystem::path chosen_cache_folder() {
 
 int main(int argc, char** argv) {
   using namespace entrain::cli;
-  supervise();
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of writing
+  supervise();
   int code = kFailed;
   try {
     const entrain::Watchdog watchdog([](const entrain::Error& fault) { print_error(fault.what()); });

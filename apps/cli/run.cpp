@@ -62,8 +62,6 @@ struct RunArguments : SystemArguments {
   bool report = false;
   std::vector<std::string> watched;
   bool verbose = false;
-  bool isolate = false;
-  bool sandbox = false;
   CheckpointArguments checkpoint;
   RequiredGrade required = RequiredGrade::NotUnreliable;
   bool no_estimate = false;
@@ -172,21 +170,11 @@ RunDirectoryOptions run_options(const RunArguments& arguments) {
   return options;
 }
 
-/// Each FMU, whatever the system file says.
-void put_in_sandbox(SystemDescription& description) {
-  description.sandbox = {true, {"--sandbox", 0, 0}};
-  for (auto& subsystem : description.subsystems) {
-    if (!subsystem.fmu.empty()) subsystem.sandbox.reset();
-  }
-}
-
 int run(const RunArguments& arguments) {
   if (arguments.report) require_pages();
   const auto& resumed = arguments.checkpoint.resumed;
   auto description =
       arguments.system.empty() ? arguments.changed(checkpointed_system(*resumed)) : arguments.described();
-  if (arguments.isolate) description.isolate = {true, {"--isolate", 0, 0}};
-  if (arguments.sandbox) put_in_sandbox(description);
   RunDirectoryOptions options = run_options(arguments);
   std::optional<Learned> learned;
   if (arguments.learned) {
@@ -259,8 +247,6 @@ Command add_run(CLI::App& program) {
   command->add_option("--threads", arguments->threads, "Threads; the results do not depend on them")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
-  command->add_flag("--isolate", arguments->isolate, "Run each subsystem in a process of its own (docs/workers.md)");
-  command->add_flag("--sandbox", arguments->sandbox, "Run each FMU in a sandbox: no network, files or new processes");
   command->add_option("--watch", arguments->watched, "Show the course of a signal; may be repeated")
       ->type_name("SUB.VAR")
       ->allow_extra_args(false);

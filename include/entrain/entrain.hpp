@@ -18,6 +18,7 @@
 #include "entrain/reproduce.hpp"
 #include "entrain/results.hpp"
 #include "entrain/run.hpp"
+#include "entrain/sandbox.hpp"
 #include "entrain/simulation.hpp"
 #include "entrain/system.hpp"
 #include "entrain/verdict.hpp"

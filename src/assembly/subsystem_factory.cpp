@@ -112,6 +112,7 @@ class Factory {
 
   std::unique_ptr<Subsystem> make(const SubsystemDescription& description, const subsystem::FedInputs& fed,
                                   std::vector<Problem>& problems) const {
+    if (options_.only_variables) return here(description, fed, problems);
     auto group = group_of(description, system_);
     if (in_sandbox(description, system_)) {
       if (!may_be_in_sandbox(description, group.has_value(), problems)) return nullptr;
@@ -125,13 +126,18 @@ class Factory {
           problem_of(Fact{FactCode::RestartNotIsolated, {description.name}}, "", description.restart->where));
     }
     if (group) return isolated(request_for(description, fed), *group, problems);
+    return here(description, fed, problems);
+  }
+
+ private:
+  std::unique_ptr<Subsystem> here(const SubsystemDescription& description, const subsystem::FedInputs& fed,
+                                  std::vector<Problem>& problems) const {
     if (!description.fmu.empty()) return fmu(description, problems);
     if (!description.csv.empty()) return csv(description, fed, problems);
     if (description.model.empty()) return nullptr;  // reported by the parser already
     return model(description, problems);
   }
 
- private:
   /// So that it is unpacked once.
   void hold(const std::string& fmu) {
     try {
@@ -252,7 +258,7 @@ class Factory {
       if (!options_.in_worker) choice.prove = prover_of(description);
       if (system_.step && system_.step->value > 0.0) choice.step = system_.step->value;
       auto made = subsystem::make_fmu_subsystem(description.name, description.fmu, choice);
-      try_loading(description, choice);
+      if (!options_.only_variables) try_loading(description, choice);
       return made;
     } catch (const Error& error) {
       if (may_isolate(description, error)) return isolated_unasked(description, error, problems);
@@ -309,10 +315,6 @@ class Factory {
 };
 
 }  // namespace
-
-bool runs_apart(const SubsystemDescription& description, const SystemDescription& system) {
-  return group_of(description, system).has_value() || in_sandbox(description, system);
-}
 
 std::string source_of(const SubsystemDescription& description, bool needs_equations) {
   if (!description.fmu.empty()) return subsystem::fmu_title(description.fmu, fmu_choice(description, needs_equations));

@@ -62,6 +62,11 @@ void visit_fields(Visitor& visit, ClockPort& clock) {
 }
 
 template <class Visitor>
+void visit_fields(Visitor& visit, ClockInterval& interval) {
+  visit(interval.counter, interval.resolution);
+}
+
+template <class Visitor>
 void visit_fields(Visitor& visit, Terminal& terminal) {
   visit(terminal.name, terminal.kind, terminal.rule, terminal.members);
 }
@@ -174,12 +179,13 @@ struct SubsystemAbilities {
   Capabilities capabilities;
   bool rollback = false, serializes = false, states = false, linearizer = false, output_derivatives = false;
   bool events = false, reset = false, tuning = false, discrete = false, inner = false;
+  bool event_mode = false;
   bool equations = false, reads_input_derivatives = false, wants_completed_steps = false;
 
   template <class Visitor>
   void fields(Visitor& visit) {
     visit(capabilities, rollback, serializes, states, linearizer, output_derivatives, events, reset, tuning, discrete,
-          inner, equations, reads_input_derivatives, wants_completed_steps);
+          inner, event_mode, equations, reads_input_derivatives, wants_completed_steps);
   }
 };
 

@@ -69,7 +69,9 @@ class WorkerProcess {
   struct Wait;
   void start();
   MakeRequest as_seen_there(MakeRequest request);
-  SandboxFolders folders() const { return {folder_.content() / "own", folder_.content() / "scratch"}; }
+  SandboxFolders folders() const {
+    return {folder_.content() / "own", folder_.content() / "scratch", confinement_.memory};
+  }
   std::filesystem::path said() const { return folder_.content() / "said"; }
   Error sandbox_refusal() const;
   void look(Wait& wait);

@@ -1,9 +1,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-#include <ostream>
-
 #include "base/sanitized.hpp"
 #include "support/places.hpp"
 #include "support/scripted_fmus.hpp"
@@ -16,34 +13,9 @@ namespace fmu_crash_test {
 namespace fs = std::filesystem;
 using test::expect_text;
 
-struct Crash {
-  int mode;  ///< ScriptedMode or Fault
-  const char* name;
-  const char* fault;
-};
-std::ostream& operator<<(std::ostream& out, const Crash& crash) {
-  return out << crash.name;
-}
+using Crash = test::ProvokedEnd;
 
-class FmuCrash : public test::ScriptedFmus {
- protected:
-  void write_system(const fs::path& fmu, int mode, const std::string& keys = "") const {
-    test::write_text(folder_ / "s.toml", fmt::format(R"([run]
-stop = 1
-step = 0.1
-[subsystems.part]
-fmu = "{0}"
-start = {{ mode = {1} }}
-{2}
-[subsystems.second]
-fmu = "{0}"
-[subsystems.third]
-fmu = "{0}"
-)",
-                                                     fmu.filename().string(), mode, keys));
-  }
-  nlohmann::json summary() const { return nlohmann::json::parse(test::text_of(folder_ / "out" / "run.json")); }
-};
+class FmuCrash : public test::ScriptedFmus {};
 
 class FmuCrashInAStep : public FmuCrash, public testing::WithParamInterface<std::tuple<Crash, int>> {};
 
