@@ -22,14 +22,10 @@ struct Arguments {
 const std::vector<TriedMethod>& hard_methods() {
   const auto degree = [](std::int64_t value) -> std::map<std::string, OptionValue> { return {{"degree", value}}; };
   static const std::vector<TriedMethod> methods = {
-      {"jacobi 0", "jacobi"},
-      {"jacobi 1", "jacobi", degree(1)},
-      {"gauss-s 0", "gauss-seidel"},
-      {"gauss-s 1", "gauss-seidel", degree(1)},
-      {"f3ornits", "f3ornits"},
-      {"continued", "missiles", {}, false, "continued"},
-      {"missiles", "missiles"},
-      {"ifosmondi", "ifosmondi", {}, false, "identified"},
+      {"jacobi 0", "jacobi"},        {"jacobi 1", "jacobi", degree(1)},
+      {"gauss-s 0", "gauss-seidel"}, {"gauss-s 1", "gauss-seidel", degree(1)},
+      {"f3ornits", "f3ornits"},      {"continued", "missiles", {}, false, "continued"},
+      {"missiles", "missiles"},      {"ifosmondi", "ifosmondi", {}, false, "identified"},
   };
   return methods;
 }
@@ -57,7 +53,7 @@ double evaluations(const System& bare_system, const std::string& solver, double 
 
 struct Score {
   std::size_t solved = 0, fewer = 0;
-  double most = 0.0;        // evaluations of iqn-ils over those of anderson
+  double most = 0.0;         // evaluations of iqn-ils over those of anderson
   double worst_ratio = 0.0;  // error of identified over that of continued
 };
 
@@ -75,7 +71,8 @@ int run(const Arguments& arguments) {
   std::setvbuf(stdout, nullptr, _IOLBF, 1 << 16);
   bench::Budgets budgets;
   Score score;
-  fmt::print("rms error of the worst output, relative to its range; then evaluations of ifosmondi with rollback\n{:<26}", "");
+  fmt::print(
+      "rms error of the worst output, relative to its range; then evaluations of ifosmondi with rollback\n{:<26}", "");
   for (const auto& tried : hard_methods()) fmt::print(" {:>9}", tried.name);
   fmt::print("   anderson iqn-ils\n");
   std::vector<double> pair;

@@ -19,7 +19,7 @@ struct TriedMethod {
   std::string name;
   std::string method;
   std::map<std::string, OptionValue> options = {};
-  bool quick = false;  ///< part of the short version
+  bool quick = false;          ///< part of the short version
   std::string estimator = {};  ///< of all subsystems; empty = not written
 };
 const std::vector<TriedMethod>& tried_methods();

@@ -26,9 +26,9 @@ System hard_loop(const std::string& name, double gain) {
       at.y[0] = at.x[0] + direct * at.u[0];
     });
   };
-  System system = coupled(name, "loop",
-                          {side("one", -1.0, 1.0, g, 1.0), side("two", -2.0, gain < 0.0 ? 2.0 : -1.5, sign * g, -0.5)},
-                          kPair);
+  System system =
+      coupled(name, "loop",
+              {side("one", -1.0, 1.0, g, 1.0), side("two", -2.0, gain < 0.0 ? 2.0 : -1.5, sign * g, -0.5)}, kPair);
   system.linear = true;
   return system;
 }
@@ -118,7 +118,8 @@ System drive_line() {
     at.dx[0] = (at.u[0] - 0.4 * at.x[0] * at.x[0] / 10.0) / 25.0;
     at.y[0] = at.x[0];
   });
-  return coupled("drive_line", "drive", {engine, clutch, car}, {{0, 0, 1, 0}, {2, 0, 1, 1}, {1, 0, 0, 0}, {1, 1, 2, 0}});
+  return coupled("drive_line", "drive", {engine, clutch, car},
+                 {{0, 0, 1, 0}, {2, 0, 1, 1}, {1, 0, 0, 0}, {1, 1, 2, 0}});
 }
 
 System heated_pair() {
@@ -207,7 +208,7 @@ std::vector<System> hard_systems() {
   add(hard_loop("loop_-30", -30.0), 6.0, {0.01});
   add(slow_and_fast("stiff_200", 200.0), 4.0, {0.005});
   add(slow_and_fast("stiff_1000", 1000.0), 4.0, {0.002});
-  add(heated_pair(), 4.0, {2e-3});
+  add(heated_pair(), 4.0, {1e-3});
   add(oscillating_pair(), 20.0, {0.02}, true);
   add(predators(), 20.0, {0.02}, true);
   add(unequal_steps(), 2.8, {1e-3});

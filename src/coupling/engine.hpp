@@ -31,7 +31,7 @@ class Engine {
     Graph graph;
     std::vector<double> start_inputs;  ///< one value per input; those of connected inputs are first guesses
     int threads = 1;
-    std::vector<TrialKind> trial_kinds = {};  ///< per subsystem; empty = natural_trial_kind
+    std::vector<TrialKind> trial_kinds = {};       ///< per subsystem; empty = natural_trial_kind
     std::vector<EstimatorChoice> estimators = {};  ///< per subsystem; empty = as they come
     std::vector<PowerBond> bonds = {};
     bool has_discrete = false;  ///< a subsystem has values that are no real numbers

@@ -37,8 +37,8 @@ class InterfaceColumns {
   void add_difference(std::span<const double> residual, std::span<const double> image);
 
   std::size_t unknowns_, most_;
-  bool evaluated_ = false;    // in this solve
-  std::size_t of_this_ = 0;   // columns of this solve
+  bool evaluated_ = false;   // in this solve
+  std::size_t of_this_ = 0;  // columns of this solve
   double last_norm_ = 0.0;
   std::vector<double> last_residual_, last_image_;
   std::vector<double> basis_, triangle_, rest_, weights_;  // of the decomposition

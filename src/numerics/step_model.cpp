@@ -6,10 +6,11 @@
 namespace entrain::numerics {
 namespace {
 
-constexpr double kForgetting = 0.98;    // of the rows, per step: about the last 50 count
-constexpr double kDamping = 1e-6;       // of a column's length: a direction that is seen less stays as it is
-constexpr double kSameStep = 1e-6;      // relative difference of sizes
-constexpr double kOtherStep = 0.1;      // weight of what is known from steps of another size
+constexpr double kForgetting = 0.98;  // of the rows, per step: about the last 50 count
+constexpr double kDamping = 1e-6;     // of a column's length: a direction that is seen less stays as it is
+constexpr double kRounding = 1e-8;    // of a signal: smaller differences are none
+constexpr double kSameStep = 1e-6;    // relative difference of sizes
+constexpr double kOtherStep = 0.1;    // weight of what is known from steps of another size
 constexpr std::size_t kGrowthSteps = 64;
 
 /// Divided difference of order `i`, times i!, of values at times[0..i]; `value(k)`.
@@ -57,6 +58,18 @@ StepModel::StepModel(std::size_t outputs, std::size_t inputs, int order)
       norms_(regressors_, 0.0) {
   memory_.triangle.assign(regressors_ * width(), 0.0);
   memory_.coefficients.assign(regressors_ * outputs_, 0.0);
+  assumed_ = memory_.coefficients;
+  memory_.sizes.assign(outputs_ + inputs_, 0.0);
+}
+
+void StepModel::assume(std::span<const double> direct_gains) {
+  const std::size_t first = regressors_ - inputs_;  // of the differences of the highest order
+  for (std::size_t j = 0; j < inputs_; ++j) {
+    for (std::size_t o = 0; o < outputs_; ++o) {
+      assumed_[(first + j) * outputs_ + o] = direct_gains[o * inputs_ + j];
+    }
+  }
+  memory_.coefficients = assumed_;
 }
 
 double StepModel::leading(const StepHistory& history, double step, int i) const {
@@ -72,15 +85,14 @@ void StepModel::write_row(const StepHistory& history, double step, std::span<con
   *next++ = 1.0;
   for (int i = 0; i < order_; ++i) {
     for (std::size_t o = 0; o < outputs_; ++o) {
-      *next++ =
-          difference(history.times, i, [&](std::size_t k) { return history.outputs[k * outputs_ + o]; });
+      *next++ = difference(history.times, i, [&](std::size_t k) { return history.outputs[k * outputs_ + o]; });
     }
   }
   const auto times = times_with(history, step);
   for (int i = 0; i <= order_; ++i) {
     for (std::size_t j = 0; j < inputs_; ++j) {
-      *next++ = difference(
-          times, i, [&](std::size_t k) { return k == 0 ? inputs[j] : history.inputs[(k - 1) * inputs_ + j]; });
+      *next++ = difference(times, i,
+                           [&](std::size_t k) { return k == 0 ? inputs[j] : history.inputs[(k - 1) * inputs_ + j]; });
     }
   }
 }
@@ -88,9 +100,8 @@ void StepModel::write_row(const StepHistory& history, double step, std::span<con
 void StepModel::write_left_side(const StepHistory& history, double step, std::span<const double> outputs) const {
   const auto times = times_with(history, step);
   for (std::size_t o = 0; o < outputs_; ++o) {
-    row_[regressors_ + o] = difference(times, order_, [&](std::size_t k) {
-      return k == 0 ? outputs[o] : history.outputs[(k - 1) * outputs_ + o];
-    });
+    row_[regressors_ + o] = difference(
+        times, order_, [&](std::size_t k) { return k == 0 ? outputs[o] : history.outputs[(k - 1) * outputs_ + o]; });
   }
 }
 
@@ -198,6 +209,10 @@ void StepModel::learn(const StepHistory& history, double step, std::span<const d
   const double weight = memory_.rows > 0 && !same(memory_.step) ? kOtherStep : kForgetting;
   for (double& value : memory_.triangle) value *= weight;
   memory_.step = step;
+  for (std::size_t o = 0; o < outputs_; ++o) memory_.sizes[o] = std::max(memory_.sizes[o], std::abs(outputs[o]));
+  for (std::size_t j = 0; j < inputs_; ++j) {
+    memory_.sizes[outputs_ + j] = std::max(memory_.sizes[outputs_ + j], std::abs(inputs[j]));
+  }
   write_row(history, step, inputs);
   write_left_side(history, step, outputs);
   if (!even) {
@@ -208,16 +223,35 @@ void StepModel::learn(const StepHistory& history, double step, std::span<const d
   if (solve_now) solve();
 }
 
-/// Of the coefficients, the change: min |S - R (K + dK)|^2 + (damping |column|)^2 |dK|^2.
-void StepModel::solve() {
-  for (std::size_t c = 0; c < regressors_; ++c) {
+/// The lengths of the columns of regressors; at least that of differences which are but rounding.
+void StepModel::find_norms() {
+  const auto length = [&](std::size_t c) {
     double sum = 0.0;
     for (std::size_t r = 0; r <= c; ++r) {
       const double value = memory_.triangle[r * width() + c];
       sum += value * value;
     }
-    norms_[c] = sum > 0.0 ? std::sqrt(sum) : 1.0;
-  }
+    return std::sqrt(sum);
+  };
+  norms_[0] = std::max(length(0), kRounding);
+  std::size_t c = 1;
+  const auto take = [&](std::span<const double> sizes, int orders) {
+    double power = 1.0;
+    for (int i = 0; i < orders; ++i) {
+      for (const double size : sizes) {
+        const double norm = std::max(length(c), kRounding * size / power);
+        norms_[c++] = norm > 0.0 ? norm : 1.0;
+      }
+      power *= memory_.step;
+    }
+  };
+  take(std::span(memory_.sizes).first(outputs_), order_);
+  take(std::span(memory_.sizes).last(inputs_), order_ + 1);
+}
+
+/// Of the coefficients, the change: min |S - R (K + dK)|^2 + (damping |column|)^2 |dK|^2.
+void StepModel::solve() {
+  find_norms();
   for (std::size_t r = 0; r < regressors_; ++r) {
     const double* const line = memory_.triangle.data() + r * width();
     double* const damped = damped_.data() + r * width();
@@ -252,7 +286,7 @@ void StepModel::solve() {
 
 void StepModel::forget() {
   std::fill(memory_.triangle.begin(), memory_.triangle.end(), 0.0);
-  std::fill(memory_.coefficients.begin(), memory_.coefficients.end(), 0.0);
+  memory_.coefficients = assumed_;
   memory_.rows = 0;
   memory_.step = 0.0;
   ++memory_.revision;

@@ -27,7 +27,8 @@ struct StepHistory {
   }
 };
 
-/// A local linear model of the steps of a black box, identified from its inputs and outputs (docs/theory/identified.md):
+/// A local linear model of the steps of a black box, identified from its inputs and outputs
+/// (docs/theory/identified.md):
 ///
 ///     y^[p] = c + sum_{i < p} a_i y^[i] + sum_{i <= p} b_i u^[i]
 ///
@@ -47,6 +48,10 @@ class StepModel {
     const auto p = static_cast<std::size_t>(order);
     return 1 + p * outputs + (p + 1) * inputs;
   }
+
+  /// Before anything is learned, and after `forget`: outputs follow inputs at once by these gains (outputs over
+  /// inputs), and go on as polynomials otherwise.
+  void assume(std::span<const double> direct_gains);
 
   int order() const { return order_; }
   bool can_predict(const StepHistory& history) const { return history.count >= static_cast<std::size_t>(order_); }
@@ -73,12 +78,13 @@ class StepModel {
   struct Memory {
     std::vector<double> triangle;      ///< of the regressors, and beside it that of the left sides; row by row
     std::vector<double> coefficients;  ///< per regressor, of all outputs
+    std::vector<double> sizes;         ///< of outputs, then of inputs: largest so far
     double step = 0.0;                 ///< of the data
     std::uint64_t rows = 0, revision = 0;
 
     template <class Visitor>
     void fields(Visitor& visit) {
-      visit(triangle, coefficients, step, rows, revision);
+      visit(triangle, coefficients, sizes, step, rows, revision);
     }
   };
   const Memory& memory() const { return memory_; }
@@ -91,11 +97,13 @@ class StepModel {
   void write_row(const StepHistory& history, double step, std::span<const double> inputs) const;
   void write_left_side(const StepHistory& history, double step, std::span<const double> outputs) const;
   void rotate_in(std::vector<double>& triangle, std::size_t first) const;
+  void find_norms();
   void solve();
 
   std::size_t outputs_, inputs_, regressors_;
   int order_;
   std::vector<double> no_inputs_;
+  std::vector<double> assumed_;      // coefficients
   mutable std::vector<double> row_;  // regressors, then left sides
   std::vector<double> damped_, change_, norms_;
   Memory memory_;

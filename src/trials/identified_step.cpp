@@ -9,11 +9,12 @@
 namespace entrain::trials {
 namespace {
 
-constexpr double kNewest = 0.3;        // weight of the latest step in the mean square of the errors
-constexpr double kClearlyBetter = 0.25;  // of a mean square: another way takes over
-constexpr std::uint64_t kLeastRows = 3;  // of a model that may be chosen
-constexpr double kWorthLearning = 1e-10;  // of the range of an output: a smaller error changes no coefficient
-constexpr double kMostGrowth = 4.0;      // of outputs without inputs, per step: the model is not believed
+constexpr double kNewest = 0.3;           // weight of the latest step in the mean square of the errors
+constexpr double kClearlyBetter = 0.25;   // of a mean square: another way takes over
+constexpr std::uint64_t kLeastRows = 3;   // of a model that may be chosen
+constexpr double kWorthLearning = 1e-8;   // of the range of an output: a smaller error changes no coefficient
+constexpr double kGoodEnough = 1e-8;      // of the range of an output: a model with this error stays in use
+constexpr double kMostGrowth = 4.0;       // of outputs without inputs, per step: the model is not believed
 constexpr std::uint64_t kPoorSteps = 12;  // without any use of the models: they are begun anew
 constexpr double kUnknown = HUGE_VAL;
 
@@ -49,6 +50,14 @@ IdentifiedStep::IdentifiedStep(Ports ports) : ports_(std::move(ports)) {
   memory_.low.assign(ports_.outputs, HUGE_VAL);
   memory_.high.assign(ports_.outputs, -HUGE_VAL);
   memory_.missed.assign(2 * ports_.outputs, 0.0);
+  if (!ports_.feedthrough.any()) ports_.direct.assign(direct_.size(), 0.0);
+  if (ports_.direct.empty()) return;
+  for (auto& model : models_) model.assume(ports_.direct);
+  for (std::size_t o = 0; o < ports_.outputs; ++o) {
+    for (std::size_t j = 0; j < ports_.inputs; ++j) {
+      if (ports_.direct[o * ports_.inputs + j] != 0.0) memory_.choice[o] = 1;
+    }
+  }
 }
 
 std::optional<Time> IdentifiedStep::at() const {
@@ -88,21 +97,24 @@ void IdentifiedStep::judge(const Here& here, Duration size) {
     if (!model.can_predict(memory_.past)) continue;
     auto& prediction = predictions_[m];
     model.predict(memory_.past, size, prediction);
+    const bool judged = model.rows() >= kLeastRows || ports_.feedthrough.any();
     bool learns = model.rows() < kLeastRows;
     for (std::size_t o = 0; o < ports_.outputs; ++o) {
       double miss = here.raw[o] - prediction.free[o];
       for (std::size_t j = 0; j < ports_.inputs; ++j) miss -= prediction.gains[o * ports_.inputs + j] * here.held[j];
-      if (model.rows() >= kLeastRows) take_in(error(o, m + 1), miss);
+      if (judged) take_in(error(o, m + 1), miss);
       if (memory_.choice[o] == m + 1) memory_.missed[2 * o] += miss * miss;
       learns = learns || !(std::abs(miss) <= kWorthLearning * (memory_.high[o] - memory_.low[o]));
     }
-    model.learn(memory_.past, size, here.held, here.raw, learns);
+    if (learns) model.learn(memory_.past, size, here.held, here.raw, true);
   }
 }
 
 void IdentifiedStep::choose(Duration size) {
   for (std::size_t o = 0; o < ports_.outputs; ++o) {
     const std::size_t now = memory_.choice[o];
+    const double good = kGoodEnough * (memory_.high[o] - memory_.low[o]);
+    if (now > 0 && error(o, now) <= good * good) continue;
     std::size_t best = now;
     for (std::size_t way = 0; way < ways(); ++way) {
       if (error(o, way) < error(o, best)) best = way;
@@ -222,7 +234,8 @@ void IdentifiedStep::estimate(const InputBlock& inputs, std::span<double> y, std
 void IdentifiedStep::slopes_here(std::span<double> dy) const {
   const auto& past = memory_.past;
   if (past.count < 2) return;
-  const auto weights = slope_weights(past.times[0] - past.times[1], past.count > 2 ? past.times[1] - past.times[2] : 0.0);
+  const auto weights =
+      slope_weights(past.times[0] - past.times[1], past.count > 2 ? past.times[1] - past.times[2] : 0.0);
   for (std::size_t o = 0; o < ports_.outputs; ++o) {
     if (memory_.choice[o] == 0) continue;
     dy[o] = weights.end * memory_.met[o] + weights.here * memory_.met[ports_.outputs + o];
@@ -254,13 +267,10 @@ std::optional<Fact> IdentifiedStep::note(const std::string& subsystem) const {
     continued = std::max(continued, std::sqrt(memory_.missed[2 * o + 1] / steps) / range);
     order = std::max<int>(order, memory_.choice[o]);
   }
-  Fact fact{FactCode::StepsIdentified,
-            {subsystem},
-            {{"order", order},
-             {"error", error},
-             {"continued", continued},
-             {"used", memory_.used},
-             {"steps", memory_.steps}}};
+  Fact fact{
+      FactCode::StepsIdentified,
+      {subsystem},
+      {{"order", order}, {"error", error}, {"continued", continued}, {"used", memory_.used}, {"steps", memory_.steps}}};
   if (memory_.unstable > 0) fact.values.emplace_back("unstable", memory_.unstable);
   return fact;
 }

@@ -9,7 +9,8 @@
 
 namespace entrain::trials {
 
-/// The steps of a subsystem that provides nothing but outputs, identified from its own past (docs/theory/identified.md).
+/// The steps of a subsystem that provides nothing but outputs, identified from its own past
+/// (docs/theory/identified.md).
 ///
 /// Models of several orders and the continuation of the past compete, output by output, by their errors in predicting
 /// the latest steps. An output that no model predicts better than its continuation is continued, as without this.
@@ -20,6 +21,8 @@ class IdentifiedStep final : public StandIn {
     Feedthrough feedthrough;
     int input_degree = 0;
     int parts = 1;  ///< in which a step is made whose inputs are of a higher degree
+    /// How outputs follow inputs at once where the run starts: outputs over inputs; empty = nothing is known.
+    std::vector<double> direct = {};
   };
   /// Beyond this many coefficients per output nothing is identified.
   static constexpr std::size_t kMostCoefficients = 48;
@@ -50,14 +53,14 @@ class IdentifiedStep final : public StandIn {
   void restore(std::span<const std::byte> bytes) override;
 
   struct Memory {
-    numerics::StepHistory past;            ///< as the subsystem returned it
-    std::vector<double> met;               ///< the same outputs, brought to the inputs that were meant
-    std::vector<double> errors;            ///< mean squares of late, per output: of the continuation, then of the models
-    std::vector<std::uint8_t> choice;      ///< per output: 0 = continued, else the number of a model
-    std::vector<double> low, high;         ///< of the outputs so far
-    std::vector<double> missed;            ///< per output: sum of squares of what was predicted, and of the continuation
+    numerics::StepHistory past;        ///< as the subsystem returned it
+    std::vector<double> met;           ///< the same outputs, brought to the inputs that were meant
+    std::vector<double> errors;        ///< mean squares of late, per output: of the continuation, then of the models
+    std::vector<std::uint8_t> choice;  ///< per output: 0 = continued, else the number of a model
+    std::vector<double> low, high;     ///< of the outputs so far
+    std::vector<double> missed;        ///< per output: sum of squares of what was predicted, and of the continuation
     std::uint64_t steps = 0, used = 0, unstable = 0;
-    std::uint64_t poor = 0;                ///< steps in a row in which no model was of any use
+    std::uint64_t poor = 0;  ///< steps in a row in which no model was of any use
 
     template <class Visitor>
     void fields(Visitor& visit) {
@@ -86,7 +89,7 @@ class IdentifiedStep final : public StandIn {
   Ports ports_;
   std::vector<numerics::StepModel> models_;
   std::vector<numerics::StepModel::Prediction> predictions_;  // of the models, over the step set last
-  std::array<double, kOrders> ends_{};     // of what is handed over for s^p
+  std::array<double, kOrders> ends_{};                        // of what is handed over for s^p
   std::vector<double> free_, free_slopes_;
   std::vector<double> value_gains_, last_gains_;
   std::vector<double> direct_;  // outputs over inputs

@@ -22,9 +22,9 @@ class StandIn {
   /// The subsystem at the start of a step.
   struct Here {
     Time t = 0.0;
-    std::span<const double> held;     ///< inputs as it had them where its last step ended
-    std::span<const double> raw;      ///< outputs as it returned them for these
-    std::span<const double> outputs;  ///< the same, brought to the inputs that were meant
+    std::span<const double> held;       ///< inputs as it had them where its last step ended
+    std::span<const double> raw;        ///< outputs as it returned them for these
+    std::span<const double> outputs;    ///< the same, brought to the inputs that were meant
     std::span<const double> continued;  ///< what its past alone let expect; empty where there is none
   };
   /// A step that is looked at.

@@ -10,8 +10,8 @@
 
 namespace entrain::trials {
 
-/// An estimator of a user in the place of ours. What it makes of inputs is asked for anew for each trial; how it follows
-/// them is found by differences, once per step and size.
+/// An estimator of a user in the place of ours. What it makes of inputs is asked for anew for each trial; how it
+/// follows them is found by differences, once per step and size.
 class SurrogateStep final : public StandIn {
  public:
   SurrogateStep(std::string name, std::unique_ptr<StepEstimator> estimator, std::size_t outputs, std::size_t inputs);
@@ -39,7 +39,7 @@ class SurrogateStep final : public StandIn {
   struct Memory {
     Time t = 0.0;
     bool observed = false;
-    std::vector<double> held;      ///< inputs at `t`
+    std::vector<double> held;       ///< inputs at `t`
     std::vector<double> low, high;  ///< of the outputs so far
     std::vector<double> expected;   ///< of the step that was made last, under what was handed over; empty = none
     std::vector<double> missed;     ///< per output: sum of squares

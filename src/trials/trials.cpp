@@ -152,12 +152,13 @@ void Trials::join_stand_in(SubsystemId s) {
   const auto& choice = engine_.estimator(s);
   const Subsystem& subsystem = engine_.subsystem(s);
   const Capabilities& can = subsystem.capabilities();
-  const IdentifiedStep::Ports ports{own.outputs(), own.inputs(), can.feedthrough, can.input_degree, can.substeps};
+  IdentifiedStep::Ports ports{own.outputs(), own.inputs(), can.feedthrough, can.input_degree, can.substeps};
   if (choice.way == Way::Named) {
     own.stand_in = std::make_unique<SurrogateStep>(
         choice.name, choice.make({subsystem.name(), subsystem.variables(), can}), own.outputs(), own.inputs());
   } else if ((choice.way == Way::Identified || (choice.way == Way::Auto && !can.state_derivatives)) &&
              !depends_on_time_alone(s) && IdentifiedStep::is_possible(ports)) {
+    ports.direct = direct_gains(s);
     own.stand_in = std::make_unique<IdentifiedStep>(ports);
   }
   if (!own.stand_in) return;
@@ -166,6 +167,32 @@ void Trials::join_stand_in(SubsystemId s) {
   own.continued.assign(own.outputs(), 0.0);
   own.continued_slopes.assign(own.outputs(), 0.0);
   own.zeros.assign(own.inputs(), 0.0);
+}
+
+/// By differences: before the first step outputs can be evaluated for any inputs. Where they do not follow, as those of
+/// some FMUs, nothing is known. Empty without feedthrough, and where events are shared, which values would set off.
+std::vector<double> Trials::direct_gains(SubsystemId s) {
+  constexpr double kDifference = 1e-4;  // of an input, or of 1
+  const Own& own = own_[s];
+  const Feedthrough& feedthrough = engine_.subsystem(s).capabilities().feedthrough;
+  if (!feedthrough.any() || (engine_.events() != nullptr && engine_.events()->takes_part(s))) return {};
+  const auto& participant = *own.participant;
+  std::vector<double> inputs(participant.inputs().begin(), participant.inputs().end());
+  std::vector<double> base(own.outputs());
+  std::vector<double> moved(own.outputs());
+  std::vector<double> gains(own.outputs() * own.inputs(), 0.0);
+  engine_.executor().evaluate(s, inputs, base);
+  for (std::size_t j = 0; j < own.inputs(); ++j) {
+    const double before = inputs[j];
+    inputs[j] += kDifference * std::max(1.0, std::abs(before));
+    engine_.executor().evaluate(s, inputs, moved);
+    for (std::size_t o = 0; o < own.outputs(); ++o) {
+      if (feedthrough(o, j)) gains[o * own.inputs() + j] = (moved[o] - base[o]) / (inputs[j] - before);
+    }
+    inputs[j] = before;
+  }
+  engine_.executor().evaluate(s, inputs, base);
+  return gains;
 }
 
 Trials::~Trials() = default;

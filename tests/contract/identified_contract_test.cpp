@@ -55,14 +55,13 @@ TEST_P(Learned, gives_the_same_bits_with_1_and_4_threads) {
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, Learned,
-    testing::Values(Case{"missiles", {.method = "missiles", .step = 1e-3, .stop = 0.5}, "identified"},
-                    Case{"ifosmondi", {.method = "ifosmondi", .step = 1e-3, .stop = 0.5}, "identified"},
-                    Case{"predictor",
-                         {.method = "ifosmondi", .step = 1e-3, .stop = 0.5, .options = {"predictor=\"missiles\""}},
-                         "identified"},
-                    Case{"iqn_ils",
-                         {.method = "ifosmondi", .step = 1e-3, .stop = 0.5, .options = {"solver=\"iqn-ils\""}},
-                         ""}),
+    testing::Values(
+        Case{"missiles", {.method = "missiles", .step = 1e-3, .stop = 0.5}, "identified"},
+        Case{"ifosmondi", {.method = "ifosmondi", .step = 1e-3, .stop = 0.5}, "identified"},
+        Case{"predictor",
+             {.method = "ifosmondi", .step = 1e-3, .stop = 0.5, .options = {"predictor=\"missiles\""}},
+             "identified"},
+        Case{"iqn_ils", {.method = "ifosmondi", .step = 1e-3, .stop = 0.5, .options = {"solver=\"iqn-ils\""}}, ""}),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace identified_contract_test

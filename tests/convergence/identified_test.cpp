@@ -56,7 +56,8 @@ std::vector<double> truth(double step, std::size_t count) {
   const double part = step / 16.0;
   while (course.size() < count) {
     for (int k = 0; k < 16; ++k) {
-      const State a = rate(s), b = rate(along(s, a, part / 2)), c = rate(along(s, b, part / 2)), d = rate(along(s, c, part));
+      const State a = rate(s), b = rate(along(s, a, part / 2)), c = rate(along(s, b, part / 2)),
+                  d = rate(along(s, c, part));
       for (std::size_t i = 0; i < 4; ++i) s[i] += part / 6.0 * (a[i] + 2.0 * b[i] + 2.0 * c[i] + d[i]);
     }
     course.push_back(s[0]);
@@ -160,9 +161,8 @@ TEST(EstimatorOfAUser, that_is_unknown_is_refused_with_what_there_is) {
     Simulation{description};
     FAIL() << "accepted";
   } catch (const Error& error) {
-    EXPECT_TRUE(std::any_of(error.problems().begin(), error.problems().end(), [](const Problem& problem) {
-      return problem.fact.code == FactCode::UnknownEstimator;
-    }));
+    EXPECT_TRUE(std::any_of(error.problems().begin(), error.problems().end(),
+                            [](const Problem& problem) { return problem.fact.code == FactCode::UnknownEstimator; }));
   }
 }
 
@@ -182,7 +182,9 @@ std::vector<double> motion_under(const Trouble& trouble, double step, std::size_
   for (std::size_t k = 0; k + 1 < count; ++k) {
     for (int i = 0; i < kParts; ++i) {
       const double t = static_cast<double>(k) * step + i * part;
-      const auto rate = [&](double at, double x_at, double v_at) { return trouble.output(at, x_at) - x_at - 0.4 * v_at; };
+      const auto rate = [&](double at, double x_at, double v_at) {
+        return trouble.output(at, x_at) - x_at - 0.4 * v_at;
+      };
       const double a = rate(t, x, v);
       const double b = rate(t + part, x + part * v, v + part * a);
       x += part * (v + part / 2.0 * a);

@@ -4,8 +4,8 @@
 #include <functional>
 #include <random>
 
-#include "numerics/interface_columns.hpp"
 #include "numerics/fixed_point.hpp"
+#include "numerics/interface_columns.hpp"
 #include "numerics/step_model.hpp"
 
 namespace entrain::numerics {
@@ -54,7 +54,8 @@ Learned learned(int order, double h, int steps, const std::function<double(int)>
     const double y = box.step(h, u);
     if (result.model.can_predict(result.history)) {
       result.model.predict(result.history, h, prediction);
-      if (k > steps - 20) result.worst = std::max(result.worst, std::abs(y - prediction.free[0] - prediction.gains[0] * u));
+      if (k > steps - 20)
+        result.worst = std::max(result.worst, std::abs(y - prediction.free[0] - prediction.gains[0] * u));
       result.model.learn(result.history, h, std::vector{u}, std::vector{y}, true);
     }
     t += h;

@@ -82,7 +82,8 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "unstable, thus not used}",
      ""},
     {StepsByEstimator, Note, "steps-by-estimator",
-     "{?role|{role}: }the steps of '{0}' were estimated by '{estimator}', which missed them by {error:.2g} of the range",
+     "{?role|{role}: }the steps of '{0}' were estimated by '{estimator}', which missed them by {error:.2g} of the "
+     "range",
      ""},
     // Runs: how the run went.
     {OwnSteps, Note, "own-steps", "'{0}': {steps} step{steps~~s} of {smallest:.3g} .. {largest:.3g}, orders {orders}",
@@ -553,7 +554,8 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "trials = \"{choice}\" needs {needs}, which '{0}' does not provide", ""},
     {UnknownEstimator, Error, "unknown-estimator", "no estimator '{estimator}' for the steps of '{0}'", ""},
     {IntegratedTwice, Warning, "integrated-twice",
-     "'{0}' is integrated on both sides of its connection, to '{own}' and to '{other}': what the steps miss of it lets the "
+     "'{0}' is integrated on both sides of its connection, to '{own}' and to '{other}': what the steps miss of it lets "
+     "the "
      "two drift apart",
      ""},
     {NoSource, Error, "no-source", "subsystem '{0}' has no model, no fmu and no csv", ""},

@@ -169,7 +169,7 @@ std::optional<Duration> IfosmondiStrategy::accepted(const CoupledSystem&, Hermit
 }
 
 void IfosmondiStrategy::restarted() {
-  solver_->forget();  // the first step behind it has other polynomials
+  solver_->forget();         // the first step behind it has other polynomials
   trusts_estimates_ = true;  // there is no step before
   if (estimates_) estimates_->forget_past();
 }
@@ -226,9 +226,10 @@ void IfosmondiStrategy::cannot_shorten(const CoupledSystem& system, const Hermit
 }
 
 void IfosmondiOptions::bind(OptionBinder& binder) {
-  binder.choice("solver", solver,
-                "anderson: accelerated fixed point; newton-krylov: for hard couplings; iqn-ils: quasi-Newton that reuses what "
-                "earlier steps have shown; fixed-point: plain iteration");
+  binder.choice(
+      "solver", solver,
+      "anderson: accelerated fixed point; newton-krylov: for hard couplings; iqn-ils: quasi-Newton that reuses what "
+      "earlier steps have shown; fixed-point: plain iteration");
   binder.number("iteration_tolerance", iteration_tolerance,
                 "converged when |residual| <= iteration_tolerance (|output| + 1), values and slopes alike; not an "
                 "error of the step; adaptive: three times relative_tolerance unless written",
