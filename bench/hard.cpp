@@ -98,7 +98,7 @@ int run(const Arguments& arguments) {
   }
   if (pair.size() == 4) {
     budgets.check("strong pair, missiles, step 2.5e-4", 100.0 * pair[2], 1.0, "%");
-    budgets.check("its order, below 2 by", 2.0 - std::log2(pair[2] / pair[3]), 0.1, "");
+    budgets.check("its order, below 2 by", 2.0 - std::log2(pair[0] / pair[3]) / 3.0, 0.1, "");
   }
   budgets.check("identified over continued, worst", score.worst_ratio, 1.1, "x");
   if (score.solved > 0) {

@@ -6,11 +6,10 @@
 namespace entrain::numerics {
 namespace {
 
-constexpr double kForgetting = 0.98;  // of the rows, per step: about the last 50 count
-constexpr double kDamping = 1e-6;     // of a column's length: a direction that is seen less stays as it is
-constexpr double kRounding = 1e-8;    // of a signal: smaller differences are none
-constexpr double kSameStep = 1e-6;    // relative difference of sizes
-constexpr double kOtherStep = 0.1;    // weight of what is known from steps of another size
+constexpr double kDamping = 1e-6;   // of a column's length: a direction that is seen less stays as it is
+constexpr double kRounding = 1e-8;  // of a signal: smaller differences are none
+constexpr double kSameStep = 1e-6;  // relative difference of sizes
+constexpr double kOtherStep = 0.1;  // weight of what is known from steps of another size
 constexpr std::size_t kGrowthSteps = 64;
 
 /// Divided difference of order `i`, times i!, of values at times[0..i]; `value(k)`.
@@ -46,11 +45,12 @@ void StepHistory::push(double time, std::span<const double> new_outputs, std::sp
   count = std::min(count + 1, kMost);
 }
 
-StepModel::StepModel(std::size_t outputs, std::size_t inputs, int order)
+StepModel::StepModel(std::size_t outputs, std::size_t inputs, int order, double forgetting)
     : outputs_(outputs),
       inputs_(inputs),
       regressors_(size(outputs, inputs, order)),
       order_(order),
+      forgetting_(forgetting),
       no_inputs_(inputs, 0.0),
       row_(regressors_ + outputs, 0.0),
       damped_(regressors_ * (regressors_ + outputs), 0.0),
@@ -206,7 +206,7 @@ void StepModel::learn(const StepHistory& history, double step, std::span<const d
     const auto at = static_cast<std::size_t>(k);
     even = even && same(history.times[at] - history.times[at + 1]);
   }
-  const double weight = memory_.rows > 0 && !same(memory_.step) ? kOtherStep : kForgetting;
+  const double weight = memory_.rows > 0 && !same(memory_.step) ? kOtherStep : forgetting_;
   for (double& value : memory_.triangle) value *= weight;
   memory_.step = step;
   for (std::size_t o = 0; o < outputs_; ++o) memory_.sizes[o] = std::max(memory_.sizes[o], std::abs(outputs[o]));

@@ -42,7 +42,8 @@ class StepModel {
  public:
   static constexpr int kHighestOrder = 3;
 
-  StepModel(std::size_t outputs, std::size_t inputs, int order);
+  /// `forgetting`: the weight of all that was learned, from one step to the next.
+  StepModel(std::size_t outputs, std::size_t inputs, int order, double forgetting = 0.98);
   /// Its coefficients per output.
   static std::size_t size(std::size_t outputs, std::size_t inputs, int order) {
     const auto p = static_cast<std::size_t>(order);
@@ -102,6 +103,7 @@ class StepModel {
 
   std::size_t outputs_, inputs_, regressors_;
   int order_;
+  double forgetting_;
   std::vector<double> no_inputs_;
   std::vector<double> assumed_;      // coefficients
   mutable std::vector<double> row_;  // regressors, then left sides

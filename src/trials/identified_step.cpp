@@ -9,11 +9,18 @@
 namespace entrain::trials {
 namespace {
 
-constexpr double kNewest = 0.3;           // weight of the latest step in the mean square of the errors
-constexpr double kClearlyBetter = 0.25;   // of a mean square: another way takes over
-constexpr std::uint64_t kLeastRows = 3;   // of a model that may be chosen
+// What a model has learned weighs this much less with each step: for what stays as it is, and for what bends.
+constexpr double kSlow = 0.98;
+constexpr double kFast = 0.7;
+constexpr double kNewest = 0.3;          // weight of the latest step in the mean square of the errors
+constexpr double kClearlyBetter = 0.25;  // of a mean square: another way takes over
+constexpr std::uint64_t kLeastRows = 3;  // of a model that may be chosen
+constexpr std::size_t kMostOfFast = 6;   // coefficients, of a model that knows a few steps only
+constexpr std::uint64_t kLeastRowsOfFast = 4;
 constexpr double kWorthLearning = 1e-8;   // of the range of an output: a smaller error changes no coefficient
 constexpr double kGoodEnough = 1e-8;      // of the range of an output: a model with this error stays in use
+constexpr double kLinear = 1e-5;          // of the range: the error of a model where the subsystem is linear
+constexpr double kLikeKnown = 0.25;       // of a gain: the difference to that at the start
 constexpr double kMostGrowth = 4.0;       // of outputs without inputs, per step: the model is not believed
 constexpr std::uint64_t kPoorSteps = 12;  // without any use of the models: they are begun anew
 constexpr double kUnknown = HUGE_VAL;
@@ -32,9 +39,19 @@ bool IdentifiedStep::is_possible(const Ports& ports) {
 }
 
 IdentifiedStep::IdentifiedStep(Ports ports) : ports_(std::move(ports)) {
-  for (int order = 1; order <= numerics::StepModel::kHighestOrder; ++order) {
-    if (numerics::StepModel::size(ports_.outputs, ports_.inputs, order) > kMostCoefficients) break;
-    models_.emplace_back(ports_.outputs, ports_.inputs, order);
+  const auto add = [&](std::initializer_list<int> orders, double forgetting, std::size_t most = kMostCoefficients) {
+    for (const int order : orders) {
+      if (numerics::StepModel::size(ports_.outputs, ports_.inputs, order) > most) break;
+      models_.emplace_back(ports_.outputs, ports_.inputs, order, forgetting);
+    }
+  };
+  add({1, 2, 3}, kSlow);
+  first_fast_ = models_.size();
+  add({1, 2}, kFast, kMostOfFast);
+  first_fixed_ = models_.size();
+  if (!ports_.direct.empty()) add({1, 2}, kSlow);
+  if (!ports_.direct.empty()) {
+    for (auto& model : models_) model.assume(ports_.direct);
   }
   predictions_.resize(models_.size());
   free_.assign(ports_.outputs, 0.0);
@@ -50,13 +67,8 @@ IdentifiedStep::IdentifiedStep(Ports ports) : ports_(std::move(ports)) {
   memory_.low.assign(ports_.outputs, HUGE_VAL);
   memory_.high.assign(ports_.outputs, -HUGE_VAL);
   memory_.missed.assign(2 * ports_.outputs, 0.0);
-  if (!ports_.feedthrough.any()) ports_.direct.assign(direct_.size(), 0.0);
-  if (ports_.direct.empty()) return;
-  for (auto& model : models_) model.assume(ports_.direct);
-  for (std::size_t o = 0; o < ports_.outputs; ++o) {
-    for (std::size_t j = 0; j < ports_.inputs; ++j) {
-      if (ports_.direct[o * ports_.inputs + j] != 0.0) memory_.choice[o] = 1;
-    }
+  for (std::size_t at = 0; at < ports_.direct.size(); ++at) {
+    if (ports_.direct[at] != 0.0) memory_.choice[at / ports_.inputs] = static_cast<std::uint8_t>(first_fixed_ + 1);
   }
 }
 
@@ -97,7 +109,8 @@ void IdentifiedStep::judge(const Here& here, Duration size) {
     if (!model.can_predict(memory_.past)) continue;
     auto& prediction = predictions_[m];
     model.predict(memory_.past, size, prediction);
-    const bool judged = model.rows() >= kLeastRows || ports_.feedthrough.any();
+    const bool fixed = m >= first_fixed_;
+    const bool judged = fixed || model.rows() >= (m >= first_fast_ ? kLeastRowsOfFast : kLeastRows);
     bool learns = model.rows() < kLeastRows;
     for (std::size_t o = 0; o < ports_.outputs; ++o) {
       double miss = here.raw[o] - prediction.free[o];
@@ -106,7 +119,7 @@ void IdentifiedStep::judge(const Here& here, Duration size) {
       if (memory_.choice[o] == m + 1) memory_.missed[2 * o] += miss * miss;
       learns = learns || !(std::abs(miss) <= kWorthLearning * (memory_.high[o] - memory_.low[o]));
     }
-    if (learns) model.learn(memory_.past, size, here.held, here.raw, true);
+    if (learns && !fixed) model.learn(memory_.past, size, here.held, here.raw, true);
   }
 }
 
@@ -160,6 +173,13 @@ void IdentifiedStep::find_ends(Duration size) {
   }
 }
 
+/// Predicted so well that its equations have not changed: what was known of feedthrough at the start still holds, while
+/// the models cannot tell a position from its slope in the long run.
+bool IdentifiedStep::seems_linear(std::size_t output) const {
+  const double good = kLinear * (memory_.high[output] - memory_.low[output]);
+  return memory_.errors[output * ways() + memory_.choice[output]] <= good * good;
+}
+
 void IdentifiedStep::find_direct(Duration size) {
   std::fill(direct_.begin(), direct_.end(), 0.0);
   if (!ports_.feedthrough.any()) return;
@@ -170,7 +190,11 @@ void IdentifiedStep::find_direct(Duration size) {
     for (std::size_t o = 0; o < ports_.outputs; ++o) {
       for (std::size_t j = 0; j < ports_.inputs; ++j) {
         const std::size_t at = o * ports_.inputs + j;
-        if (memory_.choice[o] == chosen && ports_.feedthrough(o, j)) direct_[at] = model_direct_[at];
+        if (memory_.choice[o] != chosen || !ports_.feedthrough(o, j)) continue;
+        direct_[at] = model_direct_[at];
+        if (ports_.direct.empty() || !seems_linear(o)) continue;
+        const double known = ports_.direct[at];
+        if (std::abs(direct_[at] - known) <= kLikeKnown * std::abs(known)) direct_[at] = known;
       }
     }
   }
@@ -265,7 +289,7 @@ std::optional<Fact> IdentifiedStep::note(const std::string& subsystem) const {
     const auto steps = static_cast<double>(memory_.steps);
     error = std::max(error, std::sqrt(memory_.missed[2 * o] / steps) / range);
     continued = std::max(continued, std::sqrt(memory_.missed[2 * o + 1] / steps) / range);
-    order = std::max<int>(order, memory_.choice[o]);
+    if (memory_.choice[o] > 0) order = std::max(order, models_[memory_.choice[o] - 1U].order());
   }
   Fact fact{
       FactCode::StepsIdentified,

