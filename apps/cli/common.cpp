@@ -14,6 +14,7 @@
 #include <cstring>
 #include <map>
 
+#include "cli/terminal.hpp"
 #include "entrain/watchdog.hpp"
 
 namespace entrain::cli {
@@ -131,8 +132,13 @@ void keep_streams() {
   if (own_output != stdout) ::dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
-void print(std::string_view text) {
+void print_exact(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), output());
+}
+
+void print(std::string_view text) {
+  const auto columns = output_columns();
+  print_exact(columns == kAnyWidth ? text : wrapped(text, columns));
 }
 
 void print_error(std::string_view text) {
@@ -142,6 +148,7 @@ void print_error(std::string_view text) {
     lines.append("entrain: ").append(text.substr(0, end)).append("\n");
     text.remove_prefix(std::min(end + 1, text.size()));
   }
+  if (::isatty(::fileno(error_output())) == 1) lines = wrapped(lines, terminal_columns());
   std::fwrite(lines.data(), 1, lines.size(), error_output());
 }
 

@@ -72,11 +72,11 @@ Command add_inspect(CLI::App& program) {
             for (const auto& assignment : arguments->sets) apply_set(description, assignment);
             if (arguments->initial) {
               const auto inputs = inspect_initial(description);
-              print(arguments->json ? initial_json(inputs) : initial_text(inputs));
+              arguments->json ? print_exact(initial_json(inputs)) : print(initial_text(inputs));
               return kDone;
             }
             const auto inspection = inspect(description);
-            print(arguments->json ? inspection_json(inspection) : inspection_text(inspection));
+            arguments->json ? print_exact(inspection_json(inspection)) : print(inspection_text(inspection));
             return kDone;
           }};
 }

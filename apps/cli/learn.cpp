@@ -157,7 +157,7 @@ int learn_system(const LearnArguments& arguments) {
   save_learned(result.learned, file);
   save_learning(result, folder / "learning.json");
   if (arguments.report) write_learning_page(result, options, folder / "report.html");
-  if (arguments.json) print(learning_json(result));
+  if (arguments.json) print_exact(learning_json(result));
   if (prints) print_result(arguments, result, file.string());
   if (prints && arguments.report) print(fmt::format("report: {}\n", (folder / "report.html").string()));
   return judge_end(result, options.tolerance);

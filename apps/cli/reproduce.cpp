@@ -50,7 +50,7 @@ int list_entries(bool json) {
   const auto entries = reproduce_entries();
   Table table({"id", "title"});
   for (const auto& [id, title] : entries) table.add_row({id, title});
-  print(json ? reproduce_json(entries) : table.text());
+  json ? print_exact(reproduce_json(entries)) : print(table.text());
   return kDone;
 }
 
@@ -84,7 +84,7 @@ int reproduce_ids(const ReproduceArguments& arguments) {
     if (!arguments.json) print(result_text(results.back()));
   }
   if (!arguments.json) print(counts_text(results));
-  if (arguments.json) print(reproduce_json(results, arguments.fmu.empty() ? "native" : "fmu " + arguments.fmu));
+  if (arguments.json) print_exact(reproduce_json(results, arguments.fmu.empty() ? "native" : "fmu " + arguments.fmu));
   return ok ? kDone : kFailed;
 }
 

@@ -9,6 +9,7 @@
 #include "cli/supervisor.hpp"
 #include "cli/system_arguments.hpp"
 #include "cli/text_report.hpp"
+#include "cli/usage.hpp"
 #include "entrain/entrain.hpp"
 #include "entrain/text.hpp"
 
@@ -32,6 +33,7 @@ void CheckpointArguments::add(CLI::App& command) {
       command.add_option("--checkpoint", file, "Write a file from which the run can be continued")->type_name("FILE");
   command.add_option("--every", every, "Simulated seconds between checkpoints (default: one at the end)")
       ->type_name("T")
+      ->transform(time_in_seconds())
       ->check(positive_number())
       ->needs(written);
   auto* from = command.add_option("--resume", resumed, "Go on from a checkpoint file; SYSTEM may be left out")
@@ -101,12 +103,11 @@ void print_result(const RunArguments& arguments, const RunResult& result, const 
   const RunSummary& summary = result.summary;
   print_failure(result);
   if (arguments.json) {
-    print(summary_json(summary, result.recorded, &result.verdict, &result.estimate));
+    print_exact(summary_json(summary, result.recorded, &result.verdict, &result.estimate));
   } else if (!arguments.quiet) {
-    print(brief_summary(summary, stdout_style(), result.verdict.grade));
-    if (summary.termination == Termination::Completed) {
-      print(verdict_lines(result.verdict, stdout_style()) + fmt::format("results: {}\n", result.results.string()));
-    }
+    if (arguments.verbose) print(full_summary(summary, stdout_style(), result.verdict.grade));
+    print(brief_summary(summary, result.verdict, result.estimate, stdout_style()));
+    if (summary.termination == Termination::Completed) print(fmt::format("results: {}\n", result.results.string()));
   }
   for (const auto& line : watch.lines()) print(line + '\n');
   const bool has_report = !result.report.empty() && !arguments.quiet && !arguments.json;
@@ -265,7 +266,7 @@ Command add_run(CLI::App& program) {
   command->add_flag("--report", arguments->report, "Write report.html, a page to look at");
   command->add_flag("--json", arguments->json, "Print run.json and nothing else");
   command->add_flag("--quiet", arguments->quiet, "Print nothing but errors");
-  command->add_flag("--verbose", arguments->verbose, "Print what FMUs log, at once; it is kept in fmu.log anyway");
+  command->add_flag("--verbose", arguments->verbose, "Print all notes, the work of each subsystem, and what FMUs log");
   return {command, [arguments] { return run(*arguments); }};
 }
 

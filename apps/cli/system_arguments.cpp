@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/common.hpp"
+#include "cli/usage.hpp"
 #include "entrain/system.hpp"
 
 namespace entrain::cli {
@@ -29,9 +30,11 @@ void SystemArguments::add_system(CLI::App& command) {
   command.add_option("SYSTEM", system, "System file (.toml, .ssp, .ssd), a folder holding one, or an FMU")
       ->required()
       ->type_name("");
-  command.add_option("--step", step, "Macro step in s")->type_name("H");
-  command.add_option("--start", start, "Start time in s")->type_name("T");
-  command.add_option("--stop", stop, "Stop time in s")->type_name("T");
+  command.add_option("--step", step, "Macro step in s, or with a unit: 1ms")
+      ->type_name("H")
+      ->transform(time_in_seconds());
+  command.add_option("--start", start, "Start time in s")->type_name("T")->transform(time_in_seconds());
+  command.add_option("--stop", stop, "Stop time in s")->type_name("T")->transform(time_in_seconds());
   command.add_option("--set", sets, "Start value or parameter; may be repeated")
       ->type_name("SUB.VAR=VALUE")
       ->allow_extra_args(false)
