@@ -11,8 +11,10 @@ constexpr double kTurn = 6.283185307179586;
 
 System kept_name(System system) {
   const std::string name = system.name;
+  const std::string kind = system.kind;
   system = bare(std::move(system));
   system.name = name;
+  system.kind = kind;
   return system;
 }
 
