@@ -97,7 +97,7 @@ Trials::Trials(CoupledSystem& system, std::vector<coupling::TrialKind> kinds, co
   for (std::size_t s = 0; s < system.size(); ++s) {
     everyone_.emplace_back(s);
     join(SubsystemId{s}, options);
-    if (kinds_[s] == coupling::TrialKind::Continued) join_stand_in(SubsystemId{s});
+    if (kinds_[s] == coupling::TrialKind::Continued) join_stand_in(SubsystemId{s}, options.identifies);
   }
   find_fed_through();
 }
@@ -146,7 +146,7 @@ void Trials::join(SubsystemId s, const EstimatorOptions& options) {
 }
 
 /// What provides no linearization, or is written to be estimated otherwise.
-void Trials::join_stand_in(SubsystemId s) {
+void Trials::join_stand_in(SubsystemId s, bool identifies) {
   using Way = coupling::EstimatorChoice::Way;
   Own& own = own_[s];
   const auto& choice = engine_.estimator(s);
@@ -156,7 +156,7 @@ void Trials::join_stand_in(SubsystemId s) {
   if (choice.way == Way::Named) {
     own.stand_in = std::make_unique<SurrogateStep>(
         choice.name, choice.make({subsystem.name(), subsystem.variables(), can}), own.outputs(), own.inputs());
-  } else if ((choice.way == Way::Identified || (choice.way == Way::Auto && !can.state_derivatives)) &&
+  } else if ((choice.way == Way::Identified || (choice.way == Way::Auto && identifies && !can.state_derivatives)) &&
              !depends_on_time_alone(s) && IdentifiedStep::is_possible(ports)) {
     ports.direct = direct_gains(s);
     own.stand_in = std::make_unique<IdentifiedStep>(ports);

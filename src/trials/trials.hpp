@@ -132,7 +132,7 @@ class Trials {
   void find_fed_through();
   void begin_rollback(Own& own, Time from);
   void begin_estimate(Own& own, Time from, Duration expected, std::span<double> slopes);
-  void join_stand_in(SubsystemId s);
+  void join_stand_in(SubsystemId s, bool identifies);
   std::vector<double> direct_gains(SubsystemId s);
   void observe_stand_in(Own& own, Time from);
   void look_ahead(Own& own, Duration size);

@@ -287,6 +287,7 @@ std::vector<std::string> Ifosmondi::step_tolerances() const {
 trials::EstimatorOptions Ifosmondi::predicting() const {
   const trials::EstimatorOptions unchanged;
   trials::EstimatorOptions options = marching_.estimator;
+  options.identifies = false;
   if (options.reconstruction == unchanged.reconstruction) options.reconstruction = 2;
   if (options.linearize == unchanged.linearize) options.linearize = trials::LinearizationRenewal::WhenNeeded;
   return options;
