@@ -23,17 +23,17 @@ inline TrialKind natural_trial_kind(const Capabilities& can) {
 
 /// What estimates the steps of a subsystem, as written.
 struct EstimatorChoice {
-  enum class Way {
+  enum class Source {
     Auto,        ///< by its linearization; without one, and without state derivatives, identified where that is better
     Continued,   ///< without one: from its past, as it was
     Identified,  ///< also where there is a linearization
     Named,       ///< by `make`
   };
-  Way way = Way::Auto;
+  Source source = Source::Auto;
   std::string name = {};
   EstimatorFactory make = {};
 
-  bool replaces_linearization() const { return way == Way::Identified || way == Way::Named; }
+  bool replaces_linearization() const { return source == Source::Identified || source == Source::Named; }
 };
 
 }  // namespace entrain::coupling

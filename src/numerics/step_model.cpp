@@ -15,7 +15,7 @@ constexpr std::size_t kGrowthSteps = 64;
 /// Divided difference of order `i`, times i!, of values at times[0..i]; `value(k)`.
 template <class Value>
 double difference(std::span<const double> times, int i, Value value) {
-  std::array<double, StepHistory::kMost + 1> column{};
+  std::array<double, BoxHistory::kMost + 1> column{};
   for (int k = 0; k <= i; ++k) column[static_cast<std::size_t>(k)] = value(static_cast<std::size_t>(k));
   for (int level = 1; level <= i; ++level) {
     for (int k = 0; k + level <= i; ++k) {
@@ -26,8 +26,8 @@ double difference(std::span<const double> times, int i, Value value) {
   return column[0];
 }
 
-std::array<double, StepHistory::kMost + 1> times_with(const StepHistory& history, double step) {
-  std::array<double, StepHistory::kMost + 1> times{};
+std::array<double, BoxHistory::kMost + 1> times_with(const BoxHistory& history, double step) {
+  std::array<double, BoxHistory::kMost + 1> times{};
   times[0] = history.times[0] + step;
   std::copy_n(history.times.begin(), history.count, times.begin() + 1);
   return times;
@@ -35,7 +35,7 @@ std::array<double, StepHistory::kMost + 1> times_with(const StepHistory& history
 
 }  // namespace
 
-void StepHistory::push(double time, std::span<const double> new_outputs, std::span<const double> new_inputs) {
+void BoxHistory::push(double time, std::span<const double> new_outputs, std::span<const double> new_inputs) {
   std::copy_backward(times.begin(), times.end() - 1, times.end());
   std::copy_backward(outputs.begin(), outputs.end() - static_cast<std::ptrdiff_t>(new_outputs.size()), outputs.end());
   std::copy_backward(inputs.begin(), inputs.end() - static_cast<std::ptrdiff_t>(new_inputs.size()), inputs.end());
@@ -72,7 +72,7 @@ void StepModel::assume(std::span<const double> direct_gains) {
   memory_.coefficients = assumed_;
 }
 
-double StepModel::leading(const StepHistory& history, double step, int i) const {
+double StepModel::leading(const BoxHistory& history, double step, int i) const {
   double factor = 1.0;
   for (int m = 0; m < i; ++m) {
     factor *= (m + 1) / (history.times[0] + step - history.times[static_cast<std::size_t>(m)]);
@@ -80,7 +80,7 @@ double StepModel::leading(const StepHistory& history, double step, int i) const 
   return factor;
 }
 
-void StepModel::write_row(const StepHistory& history, double step, std::span<const double> inputs) const {
+void StepModel::write_row(const BoxHistory& history, double step, std::span<const double> inputs) const {
   auto next = row_.begin();
   *next++ = 1.0;
   for (int i = 0; i < order_; ++i) {
@@ -97,7 +97,7 @@ void StepModel::write_row(const StepHistory& history, double step, std::span<con
   }
 }
 
-void StepModel::write_left_side(const StepHistory& history, double step, std::span<const double> outputs) const {
+void StepModel::write_left_side(const BoxHistory& history, double step, std::span<const double> outputs) const {
   const auto times = times_with(history, step);
   for (std::size_t o = 0; o < outputs_; ++o) {
     row_[regressors_ + o] = difference(
@@ -105,7 +105,7 @@ void StepModel::write_left_side(const StepHistory& history, double step, std::sp
   }
 }
 
-void StepModel::predict(const StepHistory& history, double step, Prediction& result) const {
+void StepModel::predict(const BoxHistory& history, double step, Prediction& result) const {
   result.free.assign(outputs_, 0.0);
   result.gains.assign(outputs_ * inputs_, 0.0);
   std::vector<double>& zeros = result.free;  // of enough elements for the outputs
@@ -132,17 +132,17 @@ void StepModel::predict(const StepHistory& history, double step, Prediction& res
 namespace {
 
 /// Steps of one size up to time 0, all zero.
-StepHistory at_rest(std::size_t outputs, std::size_t inputs, double step) {
-  StepHistory history(outputs, inputs);
-  for (std::size_t k = 0; k < StepHistory::kMost; ++k) history.times[k] = -static_cast<double>(k) * step;
-  history.count = StepHistory::kMost;
+BoxHistory at_rest(std::size_t outputs, std::size_t inputs, double step) {
+  BoxHistory history(outputs, inputs);
+  for (std::size_t k = 0; k < BoxHistory::kMost; ++k) history.times[k] = -static_cast<double>(k) * step;
+  history.count = BoxHistory::kMost;
   return history;
 }
 
 }  // namespace
 
 void StepModel::direct_gains(double step, std::span<double> gains) const {
-  StepHistory history = at_rest(outputs_, inputs_, step);
+  BoxHistory history = at_rest(outputs_, inputs_, step);
   Prediction rest;
   Prediction first;
   Prediction second;
@@ -162,7 +162,7 @@ void StepModel::direct_gains(double step, std::span<double> gains) const {
 }
 
 double StepModel::growth(double step) const {
-  StepHistory history = at_rest(outputs_, inputs_, step);
+  BoxHistory history = at_rest(outputs_, inputs_, step);
   Prediction rest;
   Prediction next;
   predict(history, step, rest);
@@ -198,7 +198,7 @@ void StepModel::rotate_in(std::vector<double>& triangle, std::size_t first) cons
   }
 }
 
-void StepModel::learn(const StepHistory& history, double step, std::span<const double> inputs,
+void StepModel::learn(const BoxHistory& history, double step, std::span<const double> inputs,
                       std::span<const double> outputs, bool solve_now) {
   const auto same = [&](double other) { return std::abs(step - other) <= kSameStep * step; };
   bool even = true;

@@ -9,15 +9,15 @@
 namespace entrain::numerics {
 
 /// Inputs and outputs of a black box at the ends of its latest steps, the newest first.
-struct StepHistory {
+struct BoxHistory {
   static constexpr std::size_t kMost = 4;
 
   std::array<double, kMost> times{};
   std::vector<double> outputs, inputs;  ///< time by time
   std::size_t count = 0;
 
-  StepHistory() = default;
-  StepHistory(std::size_t output_count, std::size_t input_count)
+  BoxHistory() = default;
+  BoxHistory(std::size_t output_count, std::size_t input_count)
       : outputs(kMost * output_count, 0.0), inputs(kMost * input_count, 0.0) {}
   void push(double time, std::span<const double> new_outputs, std::span<const double> new_inputs);
 
@@ -55,13 +55,13 @@ class StepModel {
   void assume(std::span<const double> direct_gains);
 
   int order() const { return order_; }
-  bool can_predict(const StepHistory& history) const { return history.count >= static_cast<std::size_t>(order_); }
+  bool can_predict(const BoxHistory& history) const { return history.count >= static_cast<std::size_t>(order_); }
   /// The outputs after a step of this size under inputs that end at 0, and what inputs that end elsewhere add: outputs
   /// over inputs, row by row.
   struct Prediction {
     std::vector<double> free, gains;
   };
-  void predict(const StepHistory& history, double step, Prediction& result) const;
+  void predict(const BoxHistory& history, double step, Prediction& result) const;
   /// How outputs follow inputs at once: what an input does to the outputs of its step, less what is left of it a step
   /// later.
   void direct_gains(double step, std::span<double> gains) const;
@@ -69,7 +69,7 @@ class StepModel {
   double growth(double step) const;
 
   /// What came of a step; `history` as before it. `solve`: find the coefficients anew.
-  void learn(const StepHistory& history, double step, std::span<const double> inputs, std::span<const double> outputs,
+  void learn(const BoxHistory& history, double step, std::span<const double> inputs, std::span<const double> outputs,
              bool solve);
   std::uint64_t rows() const { return memory_.rows; }
   /// Equal numbers, equal coefficients.
@@ -94,9 +94,9 @@ class StepModel {
  private:
   std::size_t width() const { return regressors_ + outputs_; }
   /// i! / prod_{m < i} (t - t_m): what a value at the end of the step adds to its difference of order i.
-  double leading(const StepHistory& history, double step, int i) const;
-  void write_row(const StepHistory& history, double step, std::span<const double> inputs) const;
-  void write_left_side(const StepHistory& history, double step, std::span<const double> outputs) const;
+  double leading(const BoxHistory& history, double step, int i) const;
+  void write_row(const BoxHistory& history, double step, std::span<const double> inputs) const;
+  void write_left_side(const BoxHistory& history, double step, std::span<const double> outputs) const;
   void rotate_in(std::vector<double>& triangle, std::size_t first) const;
   void find_norms();
   void solve();

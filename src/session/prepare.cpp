@@ -217,9 +217,9 @@ std::vector<coupling::EstimatorChoice> estimator_choices(const SystemDescription
                                                          const Extensions& extensions,
                                                          std::vector<coupling::TrialKind>& kinds,
                                                          std::vector<Problem>& problems) {
-  using Way = coupling::EstimatorChoice::Way;
-  static const std::map<std::string, Way, std::less<>> kBuiltIn{
-      {"auto", Way::Auto}, {"continued", Way::Continued}, {"identified", Way::Identified}};
+  using Source = coupling::EstimatorChoice::Source;
+  static const std::map<std::string, Source, std::less<>> kBuiltIn{
+      {"auto", Source::Auto}, {"continued", Source::Continued}, {"identified", Source::Identified}};
   std::vector<coupling::EstimatorChoice> choices;
   for (std::size_t s = 0; s < description.subsystems.size(); ++s) {
     const auto& subsystem = description.subsystems[s];
@@ -230,12 +230,12 @@ std::vector<coupling::EstimatorChoice> estimator_choices(const SystemDescription
     const auto named =
         std::find_if(added.begin(), added.end(), [&](const NamedEstimator& one) { return one.name == name; });
     if (const auto built_in = kBuiltIn.find(name); built_in != kBuiltIn.end()) {
-      choice.way = built_in->second;
+      choice.source = built_in->second;
     } else if (named != added.end()) {
-      choice = {Way::Named, name, named->make};
+      choice = {Source::Named, name, named->make};
     } else {
       std::vector<std::string> known;
-      for (const auto& [word, way] : kBuiltIn) known.push_back(word);
+      for (const auto& [word, source] : kBuiltIn) known.push_back(word);
       for (const auto& one : added) known.push_back(one.name);
       problems.push_back(problem_of(Fact{FactCode::UnknownEstimator, {subsystem.name}, {{"estimator", name}}},
                                     suggestion(name, known), subsystem.estimator->where));

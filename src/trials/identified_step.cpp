@@ -60,8 +60,8 @@ IdentifiedStep::IdentifiedStep(Ports ports) : ports_(std::move(ports)) {
   last_gains_ = value_gains_;
   direct_.assign(ports_.outputs * ports_.inputs, 0.0);
   model_direct_ = direct_;
-  memory_.past = numerics::StepHistory(ports_.outputs, ports_.inputs);
-  memory_.met.assign(numerics::StepHistory::kMost * ports_.outputs, 0.0);
+  memory_.past = numerics::BoxHistory(ports_.outputs, ports_.inputs);
+  memory_.met.assign(numerics::BoxHistory::kMost * ports_.outputs, 0.0);
   memory_.errors.assign(ports_.outputs * ways(), kUnknown);
   memory_.choice.assign(ports_.outputs, 0);
   memory_.low.assign(ports_.outputs, HUGE_VAL);

@@ -53,7 +53,7 @@ class IdentifiedStep final : public StandIn {
   void restore(std::span<const std::byte> bytes) override;
 
   struct Memory {
-    numerics::StepHistory past;        ///< as the subsystem returned it
+    numerics::BoxHistory past;         ///< as the subsystem returned it
     std::vector<double> met;           ///< the same outputs, brought to the inputs that were meant
     std::vector<double> errors;        ///< mean squares of late, per output: of the continuation, then of the models
     std::vector<std::uint8_t> choice;  ///< per output: 0 = continued, else the number of a model

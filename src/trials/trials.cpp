@@ -147,16 +147,17 @@ void Trials::join(SubsystemId s, const EstimatorOptions& options) {
 
 /// What provides no linearization, or is written to be estimated otherwise.
 void Trials::join_stand_in(SubsystemId s, bool identifies) {
-  using Way = coupling::EstimatorChoice::Way;
+  using Source = coupling::EstimatorChoice::Source;
   Own& own = own_[s];
   const auto& choice = engine_.estimator(s);
   const Subsystem& subsystem = engine_.subsystem(s);
   const Capabilities& can = subsystem.capabilities();
   IdentifiedStep::Ports ports{own.outputs(), own.inputs(), can.feedthrough, can.input_degree, can.substeps};
-  if (choice.way == Way::Named) {
+  if (choice.source == Source::Named) {
     own.stand_in = std::make_unique<SurrogateStep>(
         choice.name, choice.make({subsystem.name(), subsystem.variables(), can}), own.outputs(), own.inputs());
-  } else if ((choice.way == Way::Identified || (choice.way == Way::Auto && identifies && !can.state_derivatives)) &&
+  } else if ((choice.source == Source::Identified ||
+              (choice.source == Source::Auto && identifies && !can.state_derivatives)) &&
              !depends_on_time_alone(s) && IdentifiedStep::is_possible(ports)) {
     ports.direct = direct_gains(s);
     own.stand_in = std::make_unique<IdentifiedStep>(ports);
@@ -576,7 +577,7 @@ std::optional<FactCode> Trials::loss(const Own& own) const {
   if (kinds_[own.id] == coupling::TrialKind::Costarica && depends_on_time_alone(own.id)) {
     return FactCode::OutputsDependOnTimeAlone;
   }
-  if (engine_.estimator(own.id).way == coupling::EstimatorChoice::Way::Named) return std::nullopt;
+  if (engine_.estimator(own.id).source == coupling::EstimatorChoice::Source::Named) return std::nullopt;
   if (kinds_[own.id] == coupling::TrialKind::Continued) {
     return engine_.subsystem(own.id).capabilities().state_derivatives ? FactCode::StatesContinued
                                                                       : FactCode::OutputsContinued;

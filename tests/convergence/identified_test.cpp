@@ -93,14 +93,14 @@ TEST(IdentifiedSteps, couple_a_bare_stiff_pair_below_1_percent_and_of_order_2) {
   EXPECT_GT(measured(bare_pair(2.5e-4, "continued")).error, 0.1);
 }
 
-TEST(IdentifiedSteps, are_told_with_their_prediction_errors) {
+TEST(IdentifiedSteps, are_reported_with_their_prediction_errors) {
   const auto run = measured(bare_pair(2.5e-4));
-  const auto told = [&](const char* what, const char* side) {
+  const auto reported = [&](const char* what, const char* side) {
     return number_of(run.summary.notes, FactCode::StepsIdentified, what, side);
   };
-  EXPECT_LT(told("error", "right"), 0.1 * told("continued", "right"));
-  EXPECT_LE(told("error", "left"), 1.1 * told("continued", "left"));
-  for (const auto* side : {"left", "right"}) EXPECT_GT(told("used", side), 0.9 * told("steps", side));
+  EXPECT_LT(reported("error", "right"), 0.1 * reported("continued", "right"));
+  EXPECT_LE(reported("error", "left"), 1.1 * reported("continued", "left"));
+  for (const auto* side : {"left", "right"}) EXPECT_GT(reported("used", side), 0.9 * reported("steps", side));
   EXPECT_FALSE(has_fact(measured(bare_pair(2.5e-4, "continued")).summary.notes, FactCode::StepsIdentified));
 }
 
@@ -136,7 +136,7 @@ class RoughMass final : public StepEstimator {
   double v_ = 0.0, x_ = 0.0;
 };
 
-TEST(EstimatorOfAUser, is_used_for_trials_and_its_misses_are_told) {
+TEST(EstimatorOfAUser, is_used_for_trials_and_its_misses_are_reported) {
   const auto with = [](double mass) {
     auto description = bare_pair(2.5e-4);
     description.subsystems[0].estimator = {"rough", {}};
@@ -148,10 +148,10 @@ TEST(EstimatorOfAUser, is_used_for_trials_and_its_misses_are_told) {
   const auto heavy = with(2.2);
   EXPECT_LT(right.error, 0.01);
   EXPECT_LT(heavy.error, 0.05);  // only the estimate is wrong: the real mass makes the steps
-  const auto told = [](const Measured& run) {
+  const auto reported = [](const Measured& run) {
     return number_of(run.summary.notes, FactCode::StepsByEstimator, "error", "left");
   };
-  EXPECT_GT(told(heavy), 5.0 * told(right));
+  EXPECT_GT(reported(heavy), 5.0 * reported(right));
 }
 
 TEST(EstimatorOfAUser, that_is_unknown_is_refused_with_what_there_is) {

@@ -39,12 +39,12 @@ class Oscillation {
 
 struct Learned {
   StepModel model;
-  StepHistory history;
+  BoxHistory history;
   double worst = 0.0;  // error of the last predictions
 };
 
 Learned learned(int order, double h, int steps, const std::function<double(int)>& input, double direct = 0.7) {
-  Learned result{StepModel(1, 1, order), StepHistory(1, 1)};
+  Learned result{StepModel(1, 1, order), BoxHistory(1, 1)};
   Oscillation box(direct);
   StepModel::Prediction prediction;
   double t = 0.0;
@@ -85,7 +85,7 @@ TEST(StepModel, finds_how_outputs_follow_inputs_at_once_to_second_order) {
 
 TEST(StepModel, continues_the_past_before_it_has_learned) {
   const StepModel model(1, 1, 2);
-  StepHistory history(1, 1);
+  BoxHistory history(1, 1);
   history.push(0.0, std::vector{1.0}, std::vector{5.0});
   history.push(0.1, std::vector{1.5}, std::vector{7.0});
   StepModel::Prediction prediction;
