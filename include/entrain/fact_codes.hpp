@@ -317,7 +317,6 @@ enum class FactCode : std::uint16_t {
   NeedsPowerBonds,
   TrialsNotPossible,
   UnknownEstimator,
-  IntegratedTwice,
   NoSource,
   NoStopTime,
   LearnedWithOtherMethod,

@@ -553,11 +553,6 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {TrialsNotPossible, Error, "trials-not-possible",
      "trials = \"{choice}\" needs {needs}, which '{0}' does not provide", ""},
     {UnknownEstimator, Error, "unknown-estimator", "no estimator '{estimator}' for the steps of '{0}'", ""},
-    {IntegratedTwice, Warning, "integrated-twice",
-     "'{0}' is integrated on both sides of its connection, to '{own}' and to '{other}': what the steps miss of it lets "
-     "the "
-     "two drift apart",
-     ""},
     {NoSource, Error, "no-source", "subsystem '{0}' has no model, no fmu and no csv", ""},
     {NoStopTime, Error, "no-stop-time", "the run has no stop time", ""},
     {LearnedWithOtherMethod, Error, "learned-with-other-method",
