@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 
+#include "entrain/advice.hpp"
 #include "entrain/recording.hpp"
 #include "support/facts.hpp"
 #include "support/problems_of.hpp"
@@ -111,6 +112,16 @@ TEST(IdentifiedSteps, make_ifosmondi_possible_for_bare_subsystems) {
   auto written = bare_pair(2.5e-4, "identified");
   written.method.value = "ifosmondi";
   EXPECT_LT(measured(written).error, 0.02);
+}
+
+TEST(IdentifiedSteps, are_what_advise_recommends_for_a_bare_stiff_pair) {
+  auto description = bare_pair(2.5e-4);
+  description.method.value = "auto";
+  const Advice advice = advise(description);
+  ASSERT_TRUE(advice.choice);
+  const Candidate& chosen = advice.candidates[*advice.choice];
+  EXPECT_EQ(chosen.method, "missiles");
+  EXPECT_LT(chosen.known_error().value_or(1.0), 1e-3);
 }
 
 /// The left mass as a surrogate: its own spring pulls as where the step began.
