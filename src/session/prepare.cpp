@@ -235,6 +235,7 @@ std::vector<coupling::EstimatorChoice> estimator_choices(const SystemDescription
       choice = {Source::Named, name, named->make};
     } else {
       std::vector<std::string> known;
+      known.reserve(kBuiltIn.size() + added.size());
       for (const auto& [word, source] : kBuiltIn) known.push_back(word);
       for (const auto& one : added) known.push_back(one.name);
       problems.push_back(problem_of(Fact{FactCode::UnknownEstimator, {subsystem.name}, {{"estimator", name}}},
