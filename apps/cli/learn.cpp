@@ -185,6 +185,11 @@ Command add_learn(CLI::App& program) {
   command->add_option("--gain", options.gain, "Share of the error that is learned from each run")
       ->type_name("G")
       ->check(CLI::Range(0.0, 2.0));
+  command
+      ->add_option("--memory", options.memory,
+                   "Earlier runs that the next correction is made of besides the last: 4 needs fewer runs")
+      ->type_name("N")
+      ->check(CLI::Range(0, 20));
   command->add_option("--cutoff", options.cutoff, "Low-pass filter of the corrections, in Hz; 0 = none")
       ->type_name("F")
       ->check(CLI::NonNegativeNumber);

@@ -87,6 +87,7 @@ enum class FactCode : std::uint16_t {
   InputsOpen,
   NothingConnected,
   LoopStartResidual,
+  HeldInputDifferentiated,
   NumbersNotFinite,
   NothingRecorded,
   LastRowIncomplete,

@@ -274,6 +274,29 @@ void check_instants(const SystemDescription& description, const Method& method, 
                  "use a method with common macro steps", description.method.where));
 }
 
+/// A subsystem that differentiates an input reads zero where inputs are held, however small the step: the coupling
+/// converges to something else than the solution, and runs with other steps agree on it.
+std::vector<Fact> held_derivatives(CoupledSystem& system, Method& method) {
+  const auto traits = method.traits();
+  if (traits.family == MethodFamily::Reference) return {};
+  const auto options = options_in_force(method);
+  const auto degree = options.find(traits.knobs.degree);
+  const bool all_held = degree != options.end() && degree->second == OptionValue(std::int64_t{0});
+  std::vector<Fact> warnings;
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    const SubsystemId id{s};
+    const Equations* equations = system.facets(id).equations;
+    if (equations == nullptr || !equations->reads_input_derivatives()) continue;
+    const auto& connections = system.graph().connections();
+    const bool fed = std::any_of(connections.begin(), connections.end(),
+                                 [&](const auto& connection) { return system.graph().owner(connection.input) == s; });
+    const auto& can = system.capabilities(id);
+    const bool held = all_held || (can.input_degree == 0 && can.substeps <= 1);
+    if (fed && held) warnings.push_back({FactCode::HeldInputDifferentiated, {system.graph().name(id)}});
+  }
+  return warnings;
+}
+
 RunSummary summary_before_run(const SystemDescription& description, const CoupledSystem& system, Method& method) {
   RunSummary summary;
   summary.version = version();
@@ -380,6 +403,7 @@ Prepared prepare(const SystemDescription& written, int threads, const Extensions
                               .clock_connections = std::move(assembly.clock_connections)}));
   prepared.summary = summary_before_run(description, *prepared.system, *prepared.method);
   prepared.summary.notes = std::move(found_bonds.notes);
+  prepared.summary.warnings = held_derivatives(*prepared.system, *prepared.method);
   return prepared;
 }
 

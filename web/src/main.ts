@@ -11,6 +11,7 @@ import { coupling } from "./sections/coupling";
 import { energy } from "./sections/energy";
 import { corrected, errors, horizons, learning, repeatedRuns } from "./sections/learning";
 import { options } from "./sections/options";
+import { reproducedPapers, reproduction } from "./sections/reproduction";
 import type { Section, SectionOf } from "./sections/section";
 import { rendered } from "./sections/section";
 import { signals } from "./sections/signals";
@@ -70,6 +71,10 @@ function parts(page: Page): Parts {
     case "advice":
       return { title: page.system, span: [0, 1], verdict: recommendation(page), heading: [h("span", { class: "pill" }, "advice")],
         sections: (view) => sectionsOf(ADVICE_SECTIONS, page, view) };
+    case "reproduction":
+      return { title: "Papers, reproduced", span: [0, 1], verdict: reproduction(page),
+        heading: [h("span", { class: "pill" }, page.models), plural(page.results.length, "group") + " of tables and figures"],
+        sections: () => reproducedPapers(page) };
   }
 }
 
