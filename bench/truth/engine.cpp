@@ -226,6 +226,7 @@ SubsystemDescription description_of(const Part& part) {
   for (const auto& [name, value] : part.values) description.start[name] = {value, {}};
   if (part.once) description.side_effects = {true, {}};
   if (part.exchange) description.interface = {FmuInterface::ModelExchange, {}};
+  if (part.imposed > 0.0) description.step = {part.imposed, {}};
   if (part.bare) {
     description.rollback = {false, {}};
     description.states = {false, {}};

@@ -110,6 +110,9 @@ SystemDescription description_with(const System& system, const TriedMethod& trie
   description.method.value = tried.method;
   description.step = {step, {}};
   for (const auto& [name, value] : tried.options) description.method_options[tried.method][name] = {value, {}};
+  if (!tried.estimator.empty()) {
+    for (auto& subsystem : description.subsystems) subsystem.estimator = {tried.estimator, {}};
+  }
   if (tried.method == "nepce") {
     std::map<std::string, double> gains;
     for (const auto& connection : description.connections) gains[connection.input] = 0.2;
@@ -198,6 +201,8 @@ BareRun Measurement::run_bare(const TriedMethod& tried, double step) {
     result.completed = summary.termination == Termination::Completed;
     result.message = summary.message;
     result.macro_steps = summary.macro_steps;
+    result.iterations = summary.iterations;
+    result.notes = summary.notes;
     for (const auto& subsystem : summary.subsystems) result.calls += subsystem.steps + subsystem.rollbacks;
     if (!result.completed) return result;
     const Course truth = true_course(system_, collector.times());

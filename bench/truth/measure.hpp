@@ -19,7 +19,8 @@ struct TriedMethod {
   std::string name;
   std::string method;
   std::map<std::string, OptionValue> options = {};
-  bool quick = false;  ///< part of the short version
+  bool quick = false;          ///< part of the short version
+  std::string estimator = {};  ///< of all subsystems; empty = not written
 };
 const std::vector<TriedMethod>& tried_methods();
 
@@ -57,6 +58,8 @@ struct BareRun {
   double error = 0.0;       ///< of the worst output, as those of a MeasuredOutput
   std::uint64_t calls = 0;  ///< steps that subsystems made, those that were taken back included
   std::uint64_t macro_steps = 0;
+  std::uint64_t iterations = 0;  ///< evaluations of an iterative method
+  std::vector<Fact> notes;
   std::string message;
 };
 

@@ -73,6 +73,7 @@ struct Part {
   bool bare = false;                          ///< every capability is taken away
   bool once = false;                          ///< it has side effects: no run may be repeated, so no companion
   bool exchange = false;                      ///< an FMU by its equations
+  double imposed = 0.0;                       ///< step; 0 = none
 };
 
 struct Link {
@@ -97,6 +98,9 @@ struct System {
 
 /// All of them.
 std::vector<System> systems();
+
+/// Couplings that are hard: stiff, bare, with loops, at unequal steps (bench_hard). Not among the others.
+std::vector<System> hard_systems();
 
 /// The catalogue in parts.
 void add_linear(std::vector<System>& list);

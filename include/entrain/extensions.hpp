@@ -3,10 +3,12 @@
 #include <concepts>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "entrain/estimator.hpp"
 #include "entrain/model.hpp"
 #include "entrain/subsystem.hpp"
 
@@ -24,11 +26,12 @@ using SubsystemFactory = std::function<std::unique_ptr<Subsystem>(std::string_vi
 /// Makes a coupling method; its traits contain its name.
 using MethodFactory = std::function<std::unique_ptr<Method>()>;
 
-/// What a program adds to the built-in models, subsystems and methods. Copied where it is kept.
+/// What a program adds to the built-in models, subsystems, methods and estimators. Copied where it is kept.
 struct Extensions {
   ModelFactory models = {};          ///< asked before the built-in models
   SubsystemFactory subsystems = {};  ///< asked before `models`
   std::vector<MethodFactory> methods = {};
+  std::vector<NamedEstimator> estimators = {};  ///< for `estimator = "name"` of a subsystem
 
   Extensions() = default;
   /// Models alone are the most frequent case.
@@ -38,6 +41,10 @@ struct Extensions {
   template <class M>
   Extensions& add_method() {
     methods.push_back([] { return std::make_unique<M>(); });
+    return *this;
+  }
+  Extensions& add_estimator(std::string name, EstimatorFactory make) {
+    estimators.push_back({std::move(name), std::move(make)});
     return *this;
   }
 };

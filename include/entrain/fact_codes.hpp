@@ -36,6 +36,8 @@ enum class FactCode : std::uint16_t {
   StatesContinued,
   OutputsContinued,
   SlopesFromOutputs,
+  StepsIdentified,
+  StepsByEstimator,
   // Runs: how the run went.
   OwnSteps,
   EndsEarly,
@@ -314,6 +316,7 @@ enum class FactCode : std::uint16_t {
   NothingToRecord,
   NeedsPowerBonds,
   TrialsNotPossible,
+  UnknownEstimator,
   NoSource,
   NoStopTime,
   LearnedWithOtherMethod,

@@ -94,6 +94,7 @@ struct SubsystemDescription {
   std::optional<Written<double>> min_step;
   std::optional<Written<double>> max_step;
   std::optional<Written<TrialChoice>> trials;
+  std::optional<Written<std::string>> estimator;
   std::optional<Written<double>> initial_step;
   std::optional<Written<std::int64_t>> substeps;
   std::optional<Written<std::vector<double>>> events;

@@ -26,9 +26,11 @@ Engine::Engine(Setup setup)
       store_(graph_, std::move(setup.start_inputs)),
       evaluation_(std::make_unique<SignalEvaluation>(graph_, store_.transfer())),
       trial_kinds_(kinds_in_force(std::move(setup.trial_kinds), setup.subsystems)),
+      estimators_(std::move(setup.estimators)),
       executor_(graph_, store_, std::move(setup.subsystems), setup.threads),
       bonds_(std::move(setup.bonds)),
       scheduled_inputs_(std::move(setup.scheduled_inputs)) {
+  estimators_.resize(size());
   std::vector<Subsystem*> subsystems;
   for (std::size_t s = 0; s < size(); ++s) {
     subsystems.push_back(&executor_.subsystem(SubsystemId{s}));

@@ -31,7 +31,8 @@ class Engine {
     Graph graph;
     std::vector<double> start_inputs;  ///< one value per input; those of connected inputs are first guesses
     int threads = 1;
-    std::vector<TrialKind> trial_kinds = {};  ///< per subsystem; empty = natural_trial_kind
+    std::vector<TrialKind> trial_kinds = {};       ///< per subsystem; empty = natural_trial_kind
+    std::vector<EstimatorChoice> estimators = {};  ///< per subsystem; empty = as they come
     std::vector<PowerBond> bonds = {};
     bool has_discrete = false;  ///< a subsystem has values that are no real numbers
     std::vector<DiscreteConnection> discrete_connections = {};
@@ -55,6 +56,7 @@ class Engine {
   const Subsystem& subsystem(SubsystemId s) const { return executor_.subsystem(s); }
   Facets facets(SubsystemId s) { return executor_.subsystem(s).facets(); }
   const std::vector<TrialKind>& trial_kinds() const { return trial_kinds_; }
+  const EstimatorChoice& estimator(SubsystemId s) const { return estimators_[s]; }
   /// Pairs of connections that carry a power.
   const std::vector<PowerBond>& bonds() const { return bonds_; }
   /// Values that are no real numbers; null where there are none.
@@ -124,6 +126,7 @@ class Engine {
   SignalStore store_;
   std::unique_ptr<SignalEvaluation> evaluation_;
   std::vector<TrialKind> trial_kinds_;
+  std::vector<EstimatorChoice> estimators_;
   StepExecutor executor_;
   std::vector<PowerBond> bonds_;
   std::optional<DiscreteSignals> discrete_;

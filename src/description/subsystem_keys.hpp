@@ -86,6 +86,9 @@ inline constexpr std::tuple kSubsystemKeys{
                   "largest step, where the method chooses the step"),
     subsystem_key("trials", &SubsystemDescription::trials, nullptr, KeyOwner::All, "", kAnyValue,
                   "how a method tries a step before the real one; default `\"auto\"`"),
+    subsystem_key("estimator", &SubsystemDescription::estimator, nullptr, KeyOwner::All, "", kAnyValue,
+                  "what estimates its steps where a method tries them: `\"auto\"` (default), `\"continued\"`, "
+                  "`\"identified\"`, or the name of one that the program adds (docs/theory/identified.md)"),
     subsystem_key("initial_step", &SubsystemDescription::initial_step, &Capabilities::initial_step, KeyOwner::All, "s",
                   kPositive, "first step, where the method chooses the step"),
     subsystem_key("substeps", &SubsystemDescription::substeps, &Capabilities::substeps, KeyOwner::All, "",

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <optional>
 #include <vector>
 
 namespace entrain::numerics {
@@ -23,6 +24,13 @@ constexpr int kNoValue = 1;
 /// KINSOL works on z / scale. It proposes, the rule in `judge` decides: when it holds, KINSOL is made to leave.
 struct FixedPointSolver::Impl {
   Impl(std::size_t unknowns, FixedPointMethod chosen) : n(unknowns), method(chosen), step(unknowns, 0.0) {
+    if (n > 0 && method == FixedPointMethod::QuasiNewton) {
+      columns.emplace(n);
+      scaled_residual.resize(n);
+      scaled_image.resize(n);
+      scaled_next.resize(n);
+      return;
+    }
     if (n == 0 || method == FixedPointMethod::Plain) return;
     const auto length = static_cast<sunindextype>(n);
     SUNContext_Create(nullptr, &context);
@@ -157,6 +165,25 @@ struct FixedPointSolver::Impl {
     }
   }
 
+  void iterate_by_columns() {
+    columns->begin();
+    while (evaluate()) {
+      result.converged = may_be_converged();
+      for (std::size_t i = 0; i < n; ++i) {
+        scaled_image[i] = next(i) / settings->scale[i];
+        scaled_residual[i] = scaled_image[i] - z[i] / settings->scale[i];
+      }
+      columns->evaluated(scaled_residual, scaled_image, scaled_next);
+      if (result.converged) return;
+      if (!std::all_of(scaled_next.begin(), scaled_next.end(), [](double v) { return std::isfinite(v); })) {
+        columns->clear();
+        scaled_next = scaled_image;
+      }
+      if (result.evaluations >= settings->max_evaluations) return;  // z stays what image belongs to
+      for (std::size_t i = 0; i < n; ++i) z[i] = scaled_next[i] * settings->scale[i];
+    }
+  }
+
   void iterate_with_kinsol() {
     double* values = N_VGetArrayPointer(scaled);
     for (std::size_t i = 0; i < n; ++i) values[i] = z[i] / settings->scale[i];
@@ -167,6 +194,8 @@ struct FixedPointSolver::Impl {
   std::size_t n;
   FixedPointMethod method;
   std::vector<double> step;  // the corrected difference of the last evaluation
+  std::optional<InterfaceColumns> columns;
+  std::vector<double> scaled_residual, scaled_image, scaled_next;
   SUNContext context = nullptr;
   N_Vector scaled = nullptr;
   N_Vector ones = nullptr;
@@ -196,7 +225,9 @@ FixedPointSolver::Result FixedPointSolver::solve(std::span<double> z, std::span<
   impl.z = z;
   impl.image = image;
   impl.result = {};
-  if (impl.memory == nullptr) {
+  if (impl.columns) {
+    impl.iterate_by_columns();
+  } else if (impl.memory == nullptr) {
     impl.iterate_plainly();
   } else {
     impl.iterate_with_kinsol();
@@ -207,6 +238,18 @@ FixedPointSolver::Result FixedPointSolver::solve(std::span<double> z, std::span<
     }
   }
   return impl.result;
+}
+
+void FixedPointSolver::forget() {
+  if (impl_->columns) impl_->columns->clear();
+}
+
+FixedPointSolver::Memory FixedPointSolver::memory() const {
+  return impl_->columns ? impl_->columns->memory() : Memory{};
+}
+
+void FixedPointSolver::restore(const Memory& memory) {
+  if (impl_->columns) impl_->columns->restore(memory);
 }
 
 }  // namespace entrain::numerics

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "base/function_ref.hpp"
+#include "numerics/interface_columns.hpp"
 
 namespace entrain::numerics {
 
@@ -11,6 +12,7 @@ enum class FixedPointMethod {
   Plain,         ///< z <- g(z)
   Anderson,      ///< KINSOL, accelerated by the last few iterates
   NewtonKrylov,  ///< KINSOL, GMRES on z - g(z), the Jacobian only by differences of g
+  QuasiNewton,   ///< IQN-ILS: the inverse Jacobian by least squares from all iterates, those of earlier solves included
 };
 
 /// Solves z = g(z), g being costly. Allocates at construction only.
@@ -41,6 +43,13 @@ class FixedPointSolver {
   /// the second evaluation at the earliest (else the first guess is simply accepted). Then the last evaluation was that
   /// of z, and `image` is g(z); otherwise both are the last iterate. What `map` throws is passed on.
   Result solve(std::span<double> z, std::span<double> image, const Settings& settings, Map map);
+  /// What earlier solves have shown holds no longer.
+  void forget();
+
+  /// What one solve leaves to the next; empty but for QuasiNewton.
+  using Memory = InterfaceColumns::Memory;
+  Memory memory() const;
+  void restore(const Memory& memory);
 
  private:
   struct Impl;

@@ -168,10 +168,13 @@ void check_bonds(const SystemDescription& description, const Method& method, con
 }
 
 void check_requirements(const SystemDescription& description, const session::Prepared& prepared,
-                        const assembly::Assembly& assembly, const Graph& graph, std::vector<Problem>& problems) {
+                        const assembly::Assembly& assembly, const Graph& graph,
+                        std::span<const coupling::TrialKind> kinds, std::vector<Problem>& problems) {
   std::vector<const Capabilities*> capabilities;
   for (const auto& subsystem : assembly.subsystems) capabilities.push_back(&subsystem->capabilities());
   for (auto& unmet : method::unmet_requirements(*prepared.method, graph, capabilities, prepared.settings)) {
+    // An estimator that is written makes trials possible.
+    if (unmet.fact.code == FactCode::NeedsTrials && kinds[unmet.subsystem] != coupling::TrialKind::None) continue;
     const auto& subsystem = description.subsystems[unmet.subsystem];
     const auto& where = subsystem.step ? subsystem.step->where : subsystem.where;
     problems.push_back(problem_of(std::move(unmet.fact), std::move(unmet.remedy), where));
@@ -206,6 +209,42 @@ std::vector<coupling::TrialKind> trial_kinds(const SystemDescription& descriptio
     kinds.push_back(kind);
   }
   return kinds;
+}
+
+/// What estimates the steps of each subsystem. One that is named replaces trials by rollback, unless those are asked
+/// for.
+std::vector<coupling::EstimatorChoice> estimator_choices(const SystemDescription& description,
+                                                         const Extensions& extensions,
+                                                         std::vector<coupling::TrialKind>& kinds,
+                                                         std::vector<Problem>& problems) {
+  using Source = coupling::EstimatorChoice::Source;
+  static const std::map<std::string, Source, std::less<>> kBuiltIn{
+      {"auto", Source::Auto}, {"continued", Source::Continued}, {"identified", Source::Identified}};
+  std::vector<coupling::EstimatorChoice> choices;
+  for (std::size_t s = 0; s < description.subsystems.size(); ++s) {
+    const auto& subsystem = description.subsystems[s];
+    auto& choice = choices.emplace_back();
+    if (!subsystem.estimator) continue;
+    const auto& name = subsystem.estimator->value;
+    const auto& added = extensions.estimators;
+    const auto named =
+        std::find_if(added.begin(), added.end(), [&](const NamedEstimator& one) { return one.name == name; });
+    if (const auto built_in = kBuiltIn.find(name); built_in != kBuiltIn.end()) {
+      choice.source = built_in->second;
+    } else if (named != added.end()) {
+      choice = {Source::Named, name, named->make};
+    } else {
+      std::vector<std::string> known;
+      known.reserve(kBuiltIn.size() + added.size());
+      for (const auto& [word, source] : kBuiltIn) known.push_back(word);
+      for (const auto& one : added) known.push_back(one.name);
+      problems.push_back(problem_of(Fact{FactCode::UnknownEstimator, {subsystem.name}, {{"estimator", name}}},
+                                    suggestion(name, known), subsystem.estimator->where));
+    }
+    const bool rolls_back = subsystem.trials && subsystem.trials->value == TrialChoice::Rollback;
+    if (choice.replaces_linearization() && !rolls_back) kinds[s] = coupling::TrialKind::Continued;
+  }
+  return choices;
 }
 
 coupling::FoundBonds bonds_of(const SystemDescription& description, const assembly::Assembly& assembly,
@@ -351,8 +390,9 @@ Prepared prepare(const SystemDescription& written, int threads, const Extensions
   prepared.method = std::move(methods.in_use);
   if (prepared.method) check_bonds(description, *prepared.method, found_bonds, problems);
   auto kinds = trial_kinds(description, assembly, problems);
+  auto estimators = estimator_choices(description, extensions, kinds, problems);
   const bool times_known = prepared.settings.stop > prepared.settings.start && prepared.settings.step > 0.0;
-  if (prepared.method && times_known) check_requirements(description, prepared, assembly, graph, problems);
+  if (prepared.method && times_known) check_requirements(description, prepared, assembly, graph, kinds, problems);
   if (prepared.method) check_instants(description, *prepared.method, assembly, problems);
   if (has_errors(problems) || !prepared.method) return prepared;
   const bool has_discrete = assembly.has_discrete();
@@ -363,6 +403,7 @@ Prepared prepare(const SystemDescription& written, int threads, const Extensions
                               .start_inputs = std::move(assembly.start_inputs),
                               .threads = threads,
                               .trial_kinds = std::move(kinds),
+                              .estimators = std::move(estimators),
                               .bonds = std::move(bonds),
                               .has_discrete = has_discrete,
                               .discrete_connections = std::move(assembly.discrete_connections),

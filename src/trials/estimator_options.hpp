@@ -73,6 +73,9 @@ struct EstimatorOptions {
   int reconstruction = 0;
   LinearizationRenewal linearize = LinearizationRenewal::EveryStep;
   double linearization_tolerance = 1e-6;
+  /// No option: bare subsystems are identified unasked. Not where their gains correct an iteration, which a poor
+  /// matrix slows down.
+  bool identifies = true;
 
   void bind(OptionBinder& binder);
   /// What limits cannot express; `method` is for the messages.

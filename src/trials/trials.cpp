@@ -9,7 +9,9 @@
 #include "coupling/engine.hpp"
 #include "entrain/fact_codes.hpp"
 #include "numerics/polynomial.hpp"
+#include "trials/identified_step.hpp"
 #include "trials/observe.hpp"
+#include "trials/surrogate_step.hpp"
 
 namespace entrain::trials {
 namespace {
@@ -75,6 +77,11 @@ struct alignas(64) Trials::Own {
   std::vector<double> gap;  // end of the polynomial - what the subsystem held there
   std::vector<double> slope_gap;
   std::vector<double> kept_gap;  // before a commit that may be taken back
+  // Where something stands in for the estimator.
+  std::unique_ptr<StandIn> stand_in;
+  std::vector<double> held, raw;  // inputs and outputs at the end of the last step, as they were; empty: not known
+  std::vector<double> kept_held, kept_raw;
+  std::vector<double> continued, continued_slopes, zeros;
 
   std::size_t inputs() const { return participant->inputs().size(); }
   std::size_t outputs() const { return participant->outputs().size(); }
@@ -90,6 +97,7 @@ Trials::Trials(CoupledSystem& system, std::vector<coupling::TrialKind> kinds, co
   for (std::size_t s = 0; s < system.size(); ++s) {
     everyone_.emplace_back(s);
     join(SubsystemId{s}, options);
+    if (kinds_[s] == coupling::TrialKind::Continued) join_stand_in(SubsystemId{s}, options.identifies);
   }
   find_fed_through();
 }
@@ -101,7 +109,8 @@ void Trials::find_fed_through() {
     const SubsystemId s = graph.owner(*block.output);
     bool fed = false;
     for (const InputId input : graph.inputs_of(s)) fed = fed || graph.feedthrough(*block.output, input);
-    if (fed && kinds_[s] == coupling::TrialKind::Costarica) fed_through_.push_back(*block.output);
+    const bool estimated = kinds_[s] == coupling::TrialKind::Costarica || own_[s].stand_in;
+    if (fed && estimated) fed_through_.push_back(*block.output);
   }
 }
 
@@ -136,7 +145,62 @@ void Trials::join(SubsystemId s, const EstimatorOptions& options) {
   }
 }
 
+/// What provides no linearization, or is written to be estimated otherwise.
+void Trials::join_stand_in(SubsystemId s, bool identifies) {
+  using Source = coupling::EstimatorChoice::Source;
+  Own& own = own_[s];
+  const auto& choice = engine_.estimator(s);
+  const Subsystem& subsystem = engine_.subsystem(s);
+  const Capabilities& can = subsystem.capabilities();
+  IdentifiedStep::Ports ports{own.outputs(), own.inputs(), can.feedthrough, can.input_degree, can.substeps};
+  if (choice.source == Source::Named) {
+    own.stand_in = std::make_unique<SurrogateStep>(
+        choice.name, choice.make({subsystem.name(), subsystem.variables(), can}), own.outputs(), own.inputs());
+  } else if ((choice.source == Source::Identified ||
+              (choice.source == Source::Auto && identifies && !can.state_derivatives)) &&
+             !depends_on_time_alone(s) && IdentifiedStep::is_possible(ports)) {
+    ports.direct = direct_gains(s);
+    own.stand_in = std::make_unique<IdentifiedStep>(ports);
+  }
+  if (!own.stand_in) return;
+  own.facets.linearizer = nullptr;  // its estimator has none
+  own.corrects_lowered = false;
+  own.continued.assign(own.outputs(), 0.0);
+  own.continued_slopes.assign(own.outputs(), 0.0);
+  own.zeros.assign(own.inputs(), 0.0);
+}
+
+/// By differences: before the first step outputs can be evaluated for any inputs. Where they do not follow, as those of
+/// some FMUs, nothing is known. Empty without feedthrough, and where events are shared, which values would set off.
+std::vector<double> Trials::direct_gains(SubsystemId s) {
+  constexpr double kDifference = 1e-4;  // of an input, or of 1
+  const Own& own = own_[s];
+  const Feedthrough& feedthrough = engine_.subsystem(s).capabilities().feedthrough;
+  if (!feedthrough.any() || (engine_.events() != nullptr && engine_.events()->takes_part(s))) return {};
+  const auto& participant = *own.participant;
+  std::vector<double> inputs(participant.inputs().begin(), participant.inputs().end());
+  std::vector<double> base(own.outputs());
+  std::vector<double> moved(own.outputs());
+  std::vector<double> gains(own.outputs() * own.inputs(), 0.0);
+  engine_.executor().evaluate(s, inputs, base);
+  for (std::size_t j = 0; j < own.inputs(); ++j) {
+    const double before = inputs[j];
+    inputs[j] += kDifference * std::max(1.0, std::abs(before));
+    engine_.executor().evaluate(s, inputs, moved);
+    for (std::size_t o = 0; o < own.outputs(); ++o) {
+      if (feedthrough(o, j)) gains[o * own.inputs() + j] = (moved[o] - base[o]) / (inputs[j] - before);
+    }
+    inputs[j] = before;
+  }
+  engine_.executor().evaluate(s, inputs, base);
+  return gains;
+}
+
 Trials::~Trials() = default;
+
+const StandIn* Trials::stand_in(SubsystemId s) const {
+  return own_[s].stand_in.get();
+}
 
 Estimator* Trials::estimator(SubsystemId s) {
   return own_[s].estimator.get();
@@ -189,11 +253,37 @@ void Trials::begin_rollback(Own& own, Time from) {
 }
 
 void Trials::begin_estimate(Own& own, Time from, Duration expected, std::span<double> slopes) {
+  if (own.stand_in) observe_stand_in(own, from);
   Observation at{from, expected, own.participant->inputs(), own.participant->outputs(), {}};
   if (own.corrects_lowered) at.input_gap = own.gap;
   if (observe(*own.estimator, own.facets, at)) ++own.participant->counters.linearizations;
   if (!own.estimator->degraded()) own.estimator->slopes_at_point(own.input_slopes, slopes);
   own.estimator->set_step(expected);  // now, while its past is at hand
+  if (!own.stand_in) return;
+  look_ahead(own, expected);
+  own.stand_in->slopes_here(slopes);
+}
+
+/// The estimator is still where the last step began: what it expected of that step is what the stand-in competes with.
+void Trials::observe_stand_in(Own& own, Time from) {
+  const auto before = own.stand_in->at();
+  const bool stepped = before && from > *before;
+  if (stepped) {
+    own.estimator->set_step(from - *before);
+    own.estimator->estimate(InputBlock(own.zeros.data(), own.inputs(), 0), own.continued, own.continued_slopes);
+  }
+  const auto& participant = *own.participant;
+  const std::span<const double> none;
+  own.stand_in->observe({from, own.held.empty() ? std::span<const double>(participant.inputs()) : own.held,
+                         own.raw.empty() ? std::span<const double>(participant.outputs()) : own.raw,
+                         participant.outputs(), stepped ? std::span<const double>(own.continued) : none});
+  own.held.clear();
+  own.raw.clear();
+}
+
+void Trials::look_ahead(Own& own, Duration size) {
+  own.estimator->estimate(InputBlock(own.zeros.data(), own.inputs(), 0), own.continued, own.continued_slopes);
+  own.stand_in->set_step({size, own.continued, own.continued_slopes});
 }
 
 void Trials::follow_inputs(std::span<double> values, std::span<double> slopes) const {
@@ -208,7 +298,8 @@ void Trials::follow_inputs(std::span<double> values, std::span<double> slopes) c
       const InputId input{inputs.first + j};
       const double begins_off = plan.incoming(input, values) - own.participant->inputs()[j];
       const double slope_off = plan.factor(input) * slopes[plan.source(input)] - own.input_slopes[j];
-      const auto gain = own.estimator->gain_at_point(output, j);
+      const auto gain = own.stand_in ? Estimator::InputGain{own.stand_in->direct_gain(output, j), 0.0}
+                                     : own.estimator->gain_at_point(output, j);
       values[y] += gain.value * begins_off;
       slopes[y] += gain.slope * begins_off + gain.value * slope_off;
     }
@@ -244,11 +335,18 @@ void Trials::run(std::span<const StepTask> tasks, TrialBlock& result) {
 void Trials::estimate(Own& own, const StepTask& task, TrialBlock& result) {
   if (counted_) ++own.participant->counters.trials;
   own.estimator->set_step(task.size);
-  gains_revisions_[own.id] = own.estimator->gains_revision();
   const auto range = engine_.graph().outputs_of(own.id);
-  own.estimator->estimate(InputBlock(polynomials(task).data(), own.inputs(), task.degree),
-                          std::span(result.signals).subspan(range.first, range.count),
-                          std::span(result.slopes).subspan(range.first, range.count));
+  const InputBlock inputs(polynomials(task).data(), own.inputs(), task.degree);
+  const auto values = std::span(result.signals).subspan(range.first, range.count);
+  const auto slopes = std::span(result.slopes).subspan(range.first, range.count);
+  if (own.stand_in) {
+    look_ahead(own, task.size);
+    gains_revisions_[own.id] = own.stand_in->gains_revision();
+    own.stand_in->estimate(inputs, values, slopes);
+  } else {
+    gains_revisions_[own.id] = own.estimator->gains_revision();
+    own.estimator->estimate(inputs, values, slopes);
+  }
   result.outcomes[own.id] = StepOutcome::Completed;
 }
 
@@ -309,7 +407,14 @@ void Trials::finish_lowered(Own& own, const StepTask& task) {
   const InputBlock meant(given.data(), own.inputs(), task.degree);
   for (std::size_t i = 0; i < own.inputs(); ++i) own.input_slopes[i] = meant.slope(i, task.size);
   auto& participant = *own.participant;
-  if (participant.step.input_degree >= task.degree) return;
+  if (own.stand_in) {
+    own.held.assign(participant.inputs().begin(), participant.inputs().end());
+    own.raw.assign(participant.outputs().begin(), participant.outputs().end());
+  }
+  if (participant.step.input_degree >= task.degree) {
+    if (own.stand_in) own.stand_in->correct({task.size, meant, meant, task.size, {}}, participant.outputs());
+    return;
+  }
   if (own.renews_feedthrough) {
     const Observation end{task.to, task.size, participant.inputs(), participant.outputs(), {}};
     if (renew_feedthrough(*own.estimator, own.facets, end)) ++participant.counters.linearizations;
@@ -320,6 +425,9 @@ void Trials::finish_lowered(Own& own, const StepTask& task) {
     own.gap[i] = end - participant.inputs()[i];
     own.slope_gap[i] = own.input_slopes[i] - held.slope(i, participant.step.last_part);
     participant.inputs()[i] = end;
+  }
+  if (own.stand_in) {
+    own.stand_in->correct({task.size, meant, held, participant.step.last_part, own.gap}, participant.outputs());
   }
   if (!own.corrects_lowered) return;
   const Linearization& at = own.estimator ? own.estimator->in_force() : own.rollback->here;
@@ -423,13 +531,19 @@ void Trials::rethrow_failure() const {
 
 void Trials::keep_before_commit() {
   kept_input_slopes_ = input_slopes_;
-  for (auto& own : own_) own.kept_gap = own.gap;
+  for (auto& own : own_) {
+    own.kept_gap = own.gap;
+    own.kept_held = own.held;
+    own.kept_raw = own.raw;
+  }
 }
 
 void Trials::take_back(Time from) {
   std::copy(kept_input_slopes_.begin(), kept_input_slopes_.end(), input_slopes_.begin());
   for (auto& own : own_) {
     own.gap = own.kept_gap;
+    own.held = own.kept_held;
+    own.raw = own.kept_raw;
     if (!own.rollback) continue;
     if (own.rollback->saved) own.facets.rollback->release(*own.rollback->saved);
     begin_rollback(own, from);
@@ -438,13 +552,23 @@ void Trials::take_back(Time from) {
 
 void Trials::follow(const Trials& others) {
   std::copy(others.input_slopes_.begin(), others.input_slopes_.end(), input_slopes_.begin());
-  for (std::size_t s = 0; s < own_.size(); ++s) own_[s].gap = others.own_[s].gap;
+  for (std::size_t s = 0; s < own_.size(); ++s) {
+    Own& own = own_[s];
+    own.gap = others.own_[s].gap;
+    if (!own.stand_in) continue;
+    own.held.assign(own.participant->inputs().begin(), own.participant->inputs().end());
+    for (std::size_t j = 0; j < own.gap.size(); ++j) own.held[j] -= own.gap[j];
+  }
 }
 
 void Trials::forget_past() {
   for (auto& own : own_) {
     if (own.rollback) own.rollback->past.count = 0;
     if (own.estimator) own.estimator->forget_past();
+    if (!own.stand_in) continue;
+    own.stand_in->forget_past();
+    own.held.clear();
+    own.raw.clear();
   }
 }
 
@@ -453,6 +577,7 @@ std::optional<FactCode> Trials::loss(const Own& own) const {
   if (kinds_[own.id] == coupling::TrialKind::Costarica && depends_on_time_alone(own.id)) {
     return FactCode::OutputsDependOnTimeAlone;
   }
+  if (engine_.estimator(own.id).source == coupling::EstimatorChoice::Source::Named) return std::nullopt;
   if (kinds_[own.id] == coupling::TrialKind::Continued) {
     return engine_.subsystem(own.id).capabilities().state_derivatives ? FactCode::StatesContinued
                                                                       : FactCode::OutputsContinued;
@@ -493,6 +618,15 @@ std::vector<Fact> Trials::losses() const {
   return notes;
 }
 
+std::vector<Fact> Trials::closing_notes() const {
+  std::vector<Fact> notes;
+  for (const auto& own : own_) {
+    if (!own.stand_in) continue;
+    if (auto note = own.stand_in->note(engine_.graph().name(own.id))) notes.push_back(std::move(*note));
+  }
+  return notes;
+}
+
 Trials::Memory Trials::memory() const {
   Memory memory{input_slopes_, {}};
   for (const auto& own : own_) {
@@ -500,6 +634,9 @@ Trials::Memory Trials::memory() const {
     one.gap = own.gap;
     if (own.estimator) one.estimator = own.estimator->memory();
     if (own.rollback) one.past = own.rollback->past;
+    if (own.stand_in) one.stand_in = own.stand_in->memory();
+    one.held = own.held;
+    one.raw = own.raw;
   }
   return memory;
 }
@@ -512,6 +649,9 @@ void Trials::restore(const Memory& memory) {
     const auto& one = memory.subsystems[s];
     own.gap = one.gap;
     if (own.estimator) own.estimator->restore(*one.estimator);
+    if (own.stand_in) own.stand_in->restore(one.stand_in);
+    own.held = one.held;
+    own.raw = one.raw;
     if (!own.rollback) continue;
     own.rollback->past = *one.past;
     own.rollback->moved = false;

@@ -13,6 +13,7 @@
 #include "entrain/coupled_system.hpp"
 #include "entrain/fact_codes.hpp"
 #include "trials/estimator.hpp"
+#include "trials/stand_in.hpp"
 
 namespace entrain::trials {
 
@@ -43,6 +44,8 @@ class Trials {
   coupling::TrialKind kind(SubsystemId s) const { return kinds_[s]; }
   /// Null unless the trials of `s` are estimates.
   Estimator* estimator(SubsystemId s);
+  /// What estimates `s` in its place; null where nothing does.
+  const StandIn* stand_in(SubsystemId s) const;
   /// Of the estimators, as the latest `run` used them (Estimator::gains_revision); 0 for others.
   std::span<const std::uint64_t> gains_revisions() const { return gains_revisions_; }
 
@@ -82,6 +85,8 @@ class Trials {
   std::vector<Fact> notes() const;
   /// What is lost and where.
   std::vector<Fact> losses() const;
+  /// How well the stand-ins predicted.
+  std::vector<Fact> closing_notes() const;
 
   /// Outputs of a subsystem at the starts of its latest steps, the newest first.
   struct PastOutputs {
@@ -99,10 +104,12 @@ class Trials {
     std::vector<double> gap;
     std::optional<Estimator::Memory> estimator;
     std::optional<PastOutputs> past;
+    base::Bytes stand_in;
+    std::vector<double> held, raw;
 
     template <class Visitor>
     void fields(Visitor& visit) {
-      visit(gap, estimator, past);
+      visit(gap, estimator, past, stand_in, held, raw);
     }
   };
   struct Memory {
@@ -125,6 +132,10 @@ class Trials {
   void find_fed_through();
   void begin_rollback(Own& own, Time from);
   void begin_estimate(Own& own, Time from, Duration expected, std::span<double> slopes);
+  void join_stand_in(SubsystemId s, bool identifies);
+  std::vector<double> direct_gains(SubsystemId s);
+  void observe_stand_in(Own& own, Time from);
+  void look_ahead(Own& own, Duration size);
   void go_back(Own& own);
   void estimate(Own& own, const StepTask& task, TrialBlock& result);
   void begin_trial(Own& own, const StepTask& task);

@@ -34,6 +34,9 @@ std::vector<double> sample(const description::KeyLimits&, const std::vector<doub
 Isolation sample(const description::KeyLimits&, const Isolation&) {
   return "suppliers";
 }
+std::string sample(const description::KeyLimits&, const std::string&) {
+  return "identified";
+}
 template <Choice Enum>
 Enum sample(const description::KeyLimits&, Enum) {
   return ChoiceNames<Enum>::all.back().value;
@@ -58,6 +61,8 @@ std::vector<std::string> wrong_values(const description::KeyLimits& limits) {
     values = {"\"no such word\"", "1"};
   } else if constexpr (std::is_same_v<T, bool>) {
     values = {"\"no\"", "1"};
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    values = {"true", "1", "[\"a\"]"};
   } else if constexpr (std::is_same_v<T, Isolation>) {
     values = {"\"\"", "1", "[true]"};
   } else if constexpr (std::is_same_v<T, std::vector<double>>) {
@@ -161,6 +166,8 @@ std::string type_text(const description::KeyLimits& limits, std::string_view uni
     return fmt::format("`\"{}\"`", fmt::join(words_of<T>(), "\"`, `\""));
   } else if constexpr (std::is_same_v<T, bool>) {
     return "`true`, `false`";
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return "a name";
   } else if constexpr (std::is_same_v<T, Isolation>) {
     return "`true`, `false`, a name";
   } else if constexpr (std::is_same_v<T, std::vector<double>>) {

@@ -76,6 +76,15 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "Choose a smaller step, or a method without trials"},
     {SlopesFromOutputs, Note, "slopes-from-outputs",
      "{?role|{role}: }'{0}' provides no output derivatives: slopes come from its last outputs", ""},
+    {StepsIdentified, Note, "steps-identified",
+     "{?role|{role}: }the steps of '{0}' were identified from its past, order {order}: predicted to {error:.2g} of the "
+     "range, by continuation to {continued:.2g}; used in {used} of {steps} step{steps~~s}{?unstable|; {unstable} times "
+     "unstable, thus not used}",
+     ""},
+    {StepsByEstimator, Note, "steps-by-estimator",
+     "{?role|{role}: }the steps of '{0}' were estimated by '{estimator}', which missed them by {error:.2g} of the "
+     "range",
+     ""},
     // Runs: how the run went.
     {OwnSteps, Note, "own-steps", "'{0}': {steps} step{steps~~s} of {smallest:.3g} .. {largest:.3g}, orders {orders}",
      ""},
@@ -544,6 +553,7 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {NeedsPowerBonds, Error, "needs-power-bonds", "{0} needs power bonds; this system has none", ""},
     {TrialsNotPossible, Error, "trials-not-possible",
      "trials = \"{choice}\" needs {needs}, which '{0}' does not provide", ""},
+    {UnknownEstimator, Error, "unknown-estimator", "no estimator '{estimator}' for the steps of '{0}'", ""},
     {NoSource, Error, "no-source", "subsystem '{0}' has no model, no fmu and no csv", ""},
     {NoStopTime, Error, "no-stop-time", "the run has no stop time", ""},
     {LearnedWithOtherMethod, Error, "learned-with-other-method",

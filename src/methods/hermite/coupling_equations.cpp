@@ -114,14 +114,21 @@ void CouplingEquations::update(trials::Trials& trials, const Step& step, std::sp
   trials.for_all([&](SubsystemId s) {
     if (!all && revisions[s] == revision_[s]) return;
     revision_[s] = revisions[s];
-    const trials::Estimator& estimator = *trials.estimator(s);
-    for (std::size_t b = first_block_[s]; b < first_block_[s + 1]; ++b) compute_block(estimator, blocks_[b]);
+    const trials::StandIn* stand_in = trials.stand_in(s);
+    for (std::size_t b = first_block_[s]; b < first_block_[s + 1]; ++b) {
+      if (stand_in != nullptr) {
+        compute_block(*stand_in, blocks_[b]);
+      } else {
+        compute_block(*trials.estimator(s), blocks_[b]);
+      }
+    }
   });
   ++memory_.factorizations;
   if (!lu_->refactor(values_)) factor_anew();
 }
 
-void CouplingEquations::compute_block(const trials::Estimator& estimator, const Block& block) {
+template <class Estimate>
+void CouplingEquations::compute_block(const Estimate& estimator, const Block& block) {
   // How the coefficients of an input depend on the value at the end of the step, and on h times the slope there.
   const double h = step_.size;
   const auto of_value = step_.slopes_known ? numerics::CubicHermite::by_right_value(h)
@@ -203,7 +210,9 @@ std::vector<coupling::TrialKind> estimated_kinds(const CoupledSystem& system) {
   std::vector<coupling::TrialKind> kinds;
   for (std::size_t s = 0; s < system.size(); ++s) {
     const auto& can = system.capabilities(SubsystemId{s});
-    kinds.push_back(can.states && can.linearization ? coupling::TrialKind::Costarica : coupling::TrialKind::Continued);
+    const bool linearized =
+        can.states && can.linearization && !system.engine().estimator(SubsystemId{s}).replaces_linearization();
+    kinds.push_back(linearized ? coupling::TrialKind::Costarica : coupling::TrialKind::Continued);
   }
   return kinds;
 }

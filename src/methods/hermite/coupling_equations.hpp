@@ -62,7 +62,8 @@ class CouplingEquations {
 
   void find_blocks(const CoupledSystem& system);
   void place_blocks();
-  void compute_block(const trials::Estimator& estimator, const Block& block);
+  template <class Estimate>  // trials::Estimator or trials::StandIn
+  void compute_block(const Estimate& estimator, const Block& block);
   void factor_anew();
   [[noreturn]] void throw_singular(std::size_t unknown, const Step& step) const;
 

@@ -76,6 +76,7 @@ bool IfosmondiStrategy::guess(CoupledSystem& system, HermiteStep& step) {
 /// iterated is z + P^-1 (g(z) - z), where P is the matrix of their coupling equations.
 CouplingStrategy::Attempt IfosmondiStrategy::solve(CoupledSystem& system, HermiteStep& step) {
   const bool estimated = guess(system, step);
+  if (!step.slopes_known()) solver_->forget();
   step.set_tasks();
   const auto unknowns = step.unknowns();
   const std::size_t count = unknowns.size();
@@ -160,6 +161,7 @@ void IfosmondiStrategy::judge_guess() {
 }
 
 std::optional<Duration> IfosmondiStrategy::accepted(const CoupledSystem&, HermiteStep& step, const Taken& taken) {
+  if (!step.slopes_known()) solver_->forget();  // the polynomials of the next step are others
   if (!adaptive_) return std::nullopt;
   if (defect_ > kWorthRepeating) ++steps_missed_;
   return next_by_error(controller_, safe_growth(defect_, controller_.settings().order, controller_.settings()), step,
@@ -167,6 +169,7 @@ std::optional<Duration> IfosmondiStrategy::accepted(const CoupledSystem&, Hermit
 }
 
 void IfosmondiStrategy::restarted() {
+  solver_->forget();         // the first step behind it has other polynomials
   trusts_estimates_ = true;  // there is no step before
   if (estimates_) estimates_->forget_past();
 }
@@ -223,8 +226,10 @@ void IfosmondiStrategy::cannot_shorten(const CoupledSystem& system, const Hermit
 }
 
 void IfosmondiOptions::bind(OptionBinder& binder) {
-  binder.choice("solver", solver,
-                "anderson: accelerated fixed point; newton-krylov: for hard couplings; fixed-point: plain iteration");
+  binder.choice(
+      "solver", solver,
+      "anderson: accelerated fixed point; newton-krylov: for hard couplings; iqn-ils: quasi-Newton that reuses what "
+      "earlier steps have shown; fixed-point: plain iteration");
   binder.number("iteration_tolerance", iteration_tolerance,
                 "converged when |residual| <= iteration_tolerance (|output| + 1), values and slopes alike; not an "
                 "error of the step; adaptive: three times relative_tolerance unless written",
@@ -282,6 +287,7 @@ std::vector<std::string> Ifosmondi::step_tolerances() const {
 trials::EstimatorOptions Ifosmondi::predicting() const {
   const trials::EstimatorOptions unchanged;
   trials::EstimatorOptions options = marching_.estimator;
+  options.identifies = false;
   if (options.reconstruction == unchanged.reconstruction) options.reconstruction = 2;
   if (options.linearize == unchanged.linearize) options.linearize = trials::LinearizationRenewal::WhenNeeded;
   return options;
@@ -319,8 +325,17 @@ std::vector<Fact> Ifosmondi::warnings(const CoupledSystem&) const {
 }
 
 std::vector<Fact> Ifosmondi::closing_notes(const CoupledSystem&) const {
-  if (strategy_.steps_continued() == 0) return {};
-  return {{FactCode::PredictorContinued, {}, {{"steps", strategy_.steps_continued()}}}};
+  auto notes = marcher_.step().trials().closing_notes();
+  if (strategy_.estimates() != nullptr) {
+    for (auto& note : strategy_.estimates()->closing_notes()) {
+      note.values.emplace_back("role", "predictor");
+      notes.push_back(std::move(note));
+    }
+  }
+  if (strategy_.steps_continued() > 0) {
+    notes.push_back({FactCode::PredictorContinued, {}, {{"steps", strategy_.steps_continued()}}});
+  }
+  return notes;
 }
 
 }  // namespace entrain::method

@@ -13,10 +13,11 @@ namespace entrain {
 
 template <>
 struct ChoiceNames<numerics::FixedPointMethod> {
-  static constexpr std::array<ChoiceName<numerics::FixedPointMethod>, 3> all{
+  static constexpr std::array<ChoiceName<numerics::FixedPointMethod>, 4> all{
       {{numerics::FixedPointMethod::Anderson, "anderson"},
        {numerics::FixedPointMethod::NewtonKrylov, "newton-krylov"},
-       {numerics::FixedPointMethod::Plain, "fixed-point"}}};
+       {numerics::FixedPointMethod::Plain, "fixed-point"},
+       {numerics::FixedPointMethod::QuasiNewton, "iqn-ils"}}};
 };
 
 }  // namespace entrain
@@ -60,7 +61,7 @@ class IfosmondiStrategy final : public CouplingStrategy {
 
   template <class Visitor>
   void fields(Visitor& visit) {
-    visit(trusts_estimates_, steps_continued_, steps_missed_);
+    visit(trusts_estimates_, steps_continued_, steps_missed_, *solver_);
     if (estimates_) visit(*estimates_, coupling_->equations());
   }
 

@@ -188,9 +188,12 @@ std::vector<Fact> Missiles::notes(const CoupledSystem&) const {
 }
 
 std::vector<Fact> Missiles::closing_notes(const CoupledSystem&) const {
-  return {{FactCode::CouplingEquations,
-           {},
-           {{"unknowns", 2 * marcher_.step().unknowns().size()}, {"factorizations", strategy_.factorizations()}}}};
+  auto notes = marcher_.step().trials().closing_notes();
+  notes.push_back(
+      {FactCode::CouplingEquations,
+       {},
+       {{"unknowns", 2 * marcher_.step().unknowns().size()}, {"factorizations", strategy_.factorizations()}}});
+  return notes;
 }
 
 std::vector<Fact> Missiles::warnings(const CoupledSystem&) const {

@@ -1,0 +1,117 @@
+#include "trials/surrogate_step.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "entrain/fact_codes.hpp"
+
+namespace entrain::trials {
+namespace {
+
+// Of the input, or of 1: wide enough for estimators with rounding of their own. Exact for linear ones.
+constexpr double kDifference = 1e-4;
+
+}  // namespace
+
+SurrogateStep::SurrogateStep(std::string name, std::unique_ptr<StepEstimator> estimator, std::size_t outputs,
+                             std::size_t inputs)
+    : name_(std::move(name)),
+      estimator_(std::move(estimator)),
+      outputs_(outputs),
+      inputs_(inputs),
+      value_gains_(kOrders * outputs * inputs, 0.0),
+      slope_gains_(value_gains_),
+      changed_(value_gains_) {
+  memory_.held.assign(inputs, 0.0);
+  memory_.low.assign(outputs, HUGE_VAL);
+  memory_.high.assign(outputs, -HUGE_VAL);
+  memory_.missed.assign(outputs, 0.0);
+}
+
+void SurrogateStep::observe(const Here& here) {
+  if (at() == here.t) return;
+  for (std::size_t o = 0; o < outputs_; ++o) {
+    memory_.low[o] = std::min(memory_.low[o], here.raw[o]);
+    memory_.high[o] = std::max(memory_.high[o], here.raw[o]);
+    if (memory_.expected.empty()) continue;
+    const double miss = here.raw[o] - memory_.expected[o];
+    memory_.missed[o] += miss * miss;
+  }
+  if (!memory_.expected.empty()) ++memory_.steps;
+  memory_.expected.clear();
+  memory_.t = here.t;
+  memory_.observed = true;
+  std::copy(here.held.begin(), here.held.end(), memory_.held.begin());
+  estimator_->observe({here.t, here.held, here.raw});
+  size_ = 0.0;
+}
+
+void SurrogateStep::set_step(const Ahead& ahead) {
+  if (ahead.size == size_) return;
+  size_ = ahead.size;
+  std::vector<double> coefficients(kOrders * inputs_, 0.0);
+  std::copy(memory_.held.begin(), memory_.held.end(), coefficients.begin());
+  const InputBlock inputs(coefficients.data(), inputs_, kMaxInputDegree);
+  std::vector<double> base(outputs_), base_slopes(outputs_), y(outputs_), dy(outputs_);
+  estimator_->estimate(size_, inputs, base, base_slopes);
+  changed_ = value_gains_;
+  for (std::size_t j = 0; j < inputs_; ++j) {
+    double power = 1.0;
+    for (int p = 0; p <= kMaxInputDegree; ++p) {
+      double& coefficient = coefficients[static_cast<std::size_t>(p) * inputs_ + j];
+      const double before = coefficient;
+      const double change = kDifference * std::max(1.0, std::abs(memory_.held[j])) / power;
+      coefficient += change;
+      estimator_->estimate(size_, inputs, y, dy);
+      for (std::size_t o = 0; o < outputs_; ++o) {
+        value_gains_[place(o, p, j)] = (y[o] - base[o]) / change;
+        slope_gains_[place(o, p, j)] = (dy[o] - base_slopes[o]) / change;
+      }
+      coefficient = before;
+      power *= size_;
+    }
+  }
+  if (changed_ != value_gains_) ++revision_;
+}
+
+void SurrogateStep::estimate(const InputBlock& inputs, std::span<double> y, std::span<double> dy) const {
+  estimator_->estimate(size_, inputs, y, dy);
+}
+
+/// By the difference of what the estimator makes of both inputs, and only where the step was handed over in one part.
+void SurrogateStep::correct(const Made& made, std::span<double> outputs) const {
+  if (made.last_part != made.size) return;
+  std::vector<double> meant(outputs_), slopes(outputs_);
+  memory_.expected.resize(outputs_);
+  estimator_->estimate(made.size, made.handed, memory_.expected, slopes);
+  if (made.gap.empty()) return;
+  estimator_->estimate(made.size, made.meant, meant, slopes);
+  for (std::size_t o = 0; o < outputs_; ++o) outputs[o] += meant[o] - memory_.expected[o];
+}
+
+void SurrogateStep::forget_past() {
+  memory_.observed = false;
+  memory_.expected.clear();
+  estimator_->forget_past();
+}
+
+std::optional<Fact> SurrogateStep::note(const std::string& subsystem) const {
+  double error = 0.0;
+  for (std::size_t o = 0; o < outputs_; ++o) {
+    const double range = memory_.high[o] - memory_.low[o];
+    if (range > 0.0 && memory_.steps > 0) {
+      error = std::max(error, std::sqrt(memory_.missed[o] / static_cast<double>(memory_.steps)) / range);
+    }
+  }
+  return Fact{FactCode::StepsByEstimator, {subsystem}, {{"estimator", name_}, {"error", error}}};
+}
+
+void SurrogateStep::restore(std::span<const std::byte> bytes) {
+  std::vector<std::byte> own;
+  base::from_bytes(bytes, memory_, own);
+  estimator_->restore(own);
+  size_ = 0.0;
+  ++revision_;
+}
+
+}  // namespace entrain::trials
