@@ -1,7 +1,7 @@
 # Entrain. `make demo` and `make test` need nothing but a Debian 12 with make; everything else they install.
 PRESET ?= $(if $(filter true,$(CI)),ci,release)
 JOBS ?= $(shell nproc)
-SOURCES = include src models fmukit apps tests bench cmake
+SOURCES = include src models fmukit apps tests bench cmake python/src
 BUILD = $(if $(filter release ci,$(PRESET)),build,build/$(PRESET))
 TARGETS ?= entrain_program entrain_shared fmus
 # TIER=fast: these tiers whole, in a few processes, without the tests that calculate or wait for seconds.
@@ -11,7 +11,7 @@ TIERS = $(if $(filter fast,$(TIER)),$(FAST),$(TIER))
 TIERS_REGEX = $(subst $(eval ) ,|,$(strip $(TIERS)))
 CTEST = ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: help setup build demo test sanitize asan tsan check format tidy words layers links walk bench fuzz torture install clean
+.PHONY: help setup build demo python wheel test sanitize asan tsan check format tidy words layers links walk bench fuzz torture install clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -27,6 +27,15 @@ build: ## the program at build/entrain, the library, the FMUs (PRESET=ci, dev, a
 demo: ## a coupled simulation, and where its result is
 	@$(MAKE) --no-print-directory build TARGETS=demo
 	@tools/demo
+
+python: ## the Python package in the virtual environment build/python/environment: build/python/environment/bin/python
+	@tools/setup demo python3-venv python3-dev
+	@$(MAKE) --no-print-directory build TARGETS=python_package
+	@tools/link_package $(BUILD)
+
+wheel: ## a wheel that needs nothing of this machine, in build/python/wheels
+	@tools/setup demo python3-venv python3-dev
+	@tools/wheel $(BUILD)
 
 test: ## all tests (TESTS=regex for some; TIER=fast for what ends within a minute, or a tier: unit, contract, failure, ...)
 	@tools/setup demo $(if $(TIER),,test)
@@ -76,7 +85,7 @@ tidy: ## clang-tidy on every file
 	@tools/tidy --all
 
 bench: ## measured against the printed budgets; fails when one is exceeded
-	@$(MAKE) --no-print-directory build TARGETS=benches
+	@$(MAKE) --no-print-directory build TARGETS='benches python_package'
 	@tools/bench
 
 fuzz: ## long fuzzing of all readers of files (SECONDS_EACH=600; needs clang, installed on demand)
