@@ -100,4 +100,4 @@ def warn(facts: Iterable[Mapping[str, Any] | str]) -> None:
         level += 1
     for fact in facts:
         text = fact if isinstance(fact, str) else fact["text"]
-        warnings.warn(text, EntrainWarning, stacklevel=level - 1)
+        warnings.warn(text, EntrainWarning, stacklevel=level)

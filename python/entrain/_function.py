@@ -105,14 +105,23 @@ class Function:
             raise ValueError(f"x has {len(values)} numbers for {len(self.inputs)} inputs")
         return values
 
+    def _simulate(self, values: Mapping[str, float]) -> Any:
+        record = sorted({signal for signal, _ in self._features})
+        keys = {**self._keys, "values": {**self._keys.get("values", {}), **values}}
+        return self._system.simulate(record=record, **keys)
+
     def _run(self, values: Sequence[float]) -> list[float]:
+        named = dict(zip(self.inputs, values))
         if self._simulation is None:
-            record = sorted({signal for signal, _ in self._features})
-            self._simulation = self._system.simulate(record=record, **self._keys)
+            self._simulation = self._simulate(named)
         else:
             self._simulation.reset()
-        for name, value in zip(self.inputs, values):
-            self._simulation[name] = value
+            try:
+                for name, value in named.items():
+                    self._simulation[name] = value
+            except Error:  # a state, which only a new subsystem starts with
+                self._simulation.close()
+                self._simulation = self._simulate(named)
         self._simulation.run()
         result = self._simulation.result
         return [FEATURES[feature](result[signal]) for signal, feature in self._features]

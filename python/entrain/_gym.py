@@ -43,7 +43,7 @@ class Environment(gymnasium.Env[Observation, Any]):
         self._reward = reward
         self._terminated = terminated
         self.actions = list(actions)
-        self.sim = self._simulate()
+        self.sim = self._simulate({})
         self._start = 0.0
         self._started = False
         self._changed = False  # by the options of a reset
@@ -58,8 +58,18 @@ class Environment(gymnasium.Env[Observation, Any]):
         self.action_space = self._space(self.actions, bounds)
         self.observation_space = self._space(self.observations, bounds)
 
-    def _simulate(self) -> Simulation:
-        system, _, observations, *_, keys = self._arguments
+    def _simulate(self, values: Mapping[str, Any]) -> Simulation:
+        system, actions, observations, *_, keys = self._arguments
+        written = system._description.open or []
+        keys = {**keys, "open": [*written, *actions], "values": {**keys.get("values", {}), **values}}
+        try:
+            return system.simulate(signals=list(observations), **keys)
+        except Error as error:
+            missing = [p.subjects[0] for p in error.problems if p.code == "input-not-connected"]
+            if not missing or not set(missing) <= set(actions):
+                raise
+        for name in missing:  # what is set in every step needs no start value
+            system[name] = 0.0
         return system.simulate(signals=list(observations), **keys)
 
     @staticmethod
@@ -77,13 +87,11 @@ class Environment(gymnasium.Env[Observation, Any]):
         """Back to the start."""
         super().reset(seed=seed)
         self._steps = 0
-        if self._started and (options or self._changed):  # values that were set before a run stay: only a new one has none
+        if options or self._changed:  # other start values need other subsystems
             self.sim.close()
-            self.sim = self._simulate()
+            self.sim = self._simulate(options or {})
             self._started = False
         self._changed = bool(options)
-        for name, value in (options or {}).items():
-            self.sim[name] = value
         if self._started and self._origin is not None:
             self.sim.restore(self._origin)
         else:

@@ -71,15 +71,15 @@ class Simulation:
         """Raises the failure of the run, if there is one."""
         if not self._driven.over or self._driven.closed:
             return
-        warnings = self._driven.warnings()
-        warn(warnings[self._warned :])
-        self._warned = len(warnings)
         if self._driven.termination == "failed":
             error, thrown = self._driven.failure()
             if error is not None:
                 raise error from thrown
         if self._driven.termination == "interrupted":
             raise KeyboardInterrupt(json.loads(self._driven.json())["message"])
+        warnings = self._driven.warnings()[self._warned :]
+        self._warned += len(warnings)
+        warn(warnings)
 
     def __getitem__(self, name: str) -> Any:
         return self._driven.value(name)

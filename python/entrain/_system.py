@@ -356,11 +356,11 @@ class System:
         finally:
             if shown is not None:
                 shown.close()
-        thrown = control.thrown()
+            raised = control.raised()
+            if raised is not None:  # by the handler of a signal
+                raise raised
         if isinstance(answer, dict) and "failure" in answer:
-            answer["thrown"] = thrown
-        elif thrown is not None and not isinstance(thrown, Exception):
-            raise thrown
+            answer["thrown"] = control.thrown()
         elif control.interrupted:
             warn(["interrupted: the answer is what was known by then"])
         return answer
@@ -515,18 +515,16 @@ class System:
 
     def _finished(self, ran: dict[str, Any], folder: Path, temporary: str | None) -> Result:
         result = Result._of(ran, folder, has_results=temporary is None, temporary=temporary)
-        warn(ran["warnings"])
         thrown = ran["thrown"]
-        if thrown is not None and not isinstance(thrown, (Exception, KeyboardInterrupt)):
-            raise thrown  # of the handler of a signal: SystemExit and the like
         error = ran["failure"] or ran["failed_at_end"]
         if ran["termination"] == "interrupted":
             warn([f"{result.summary['message']}; the result is what was recorded until then"])
-        elif ran["termination"] == "failed" and error is not None:
+        elif error is not None:
             error.result = result
             raise error from thrown
         elif ran["interrupted"]:
             warn(["interrupted while the error was estimated; the run itself is complete"])
+        warn(ran["warnings"])
         return result
 
     def simulate(

@@ -85,6 +85,8 @@ class Control {
   std::atomic<bool>& interrupt() { return interrupt_; }
   Thrown& thrown() { return *thrown_; }
   const std::shared_ptr<Thrown>& shared_thrown() { return thrown_; }
+  /// By the handler of a signal, or by `progress`: not of the run, but of its caller.
+  Thrown& raised() { return raised_; }
   /// From the engine, any number of times a second, without the GIL. Runs the handlers of signals, too.
   void report(const char* what, double fraction);
 
@@ -94,6 +96,7 @@ class Control {
   Held progress_;
   std::atomic<bool> interrupt_ = false;
   std::shared_ptr<Thrown> thrown_ = std::make_shared<Thrown>();
+  Thrown raised_;
   std::atomic<std::int64_t> last_ = 0;  ///< when it was reported last, in ms
 };
 
@@ -126,8 +129,8 @@ class Listening {
 };
 
 /// After a call that was interrupted: the KeyboardInterrupt that waits for Python code has done its work, for what is
-/// there is kept and returned. Anything else that a handler of a signal throws goes to `thrown`.
-void take_interrupt(Thrown& thrown);
+/// there is kept and returned. Anything else that a handler of a signal throws goes to `raised`.
+void take_interrupt(Thrown& raised);
 
 /// Calls the engine without the GIL, with Ctrl-C.
 template <class Function>
@@ -135,7 +138,7 @@ auto outside(Control& control, const Function& function) {
   struct Taking {
     Control& control;
     ~Taking() {
-      if (control.interrupt()) take_interrupt(control.thrown());
+      if (control.interrupt()) take_interrupt(control.raised());
     }
   };
   control.interrupt() = false;

@@ -103,7 +103,8 @@ void isolate_fmus(SystemDescription& description) {
 }
 
 void make_paths_absolute(SystemDescription& description) {
-  const auto folder = std::filesystem::absolute(description.file).parent_path();
+  const auto folder = description.file.empty() ? std::filesystem::current_path()
+                                               : std::filesystem::absolute(description.file).parent_path();
   for (auto& subsystem : description.subsystems) {
     for (auto* path : {&subsystem.fmu, &subsystem.csv}) {
       if (!path->empty()) *path = (folder / *path).lexically_normal().string();

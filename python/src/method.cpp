@@ -1,5 +1,9 @@
 #include "method.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 namespace entrain::python {
 namespace {
 
@@ -7,15 +11,22 @@ namespace {
 /// the engine, and after the run every call is refused.
 class SystemView {
  public:
-  explicit SystemView(CoupledSystem* system) : system_(system) {}
+  SystemView(CoupledSystem* system, Duration step) : system_(system), step_(step) {}
   CoupledSystem& get() const {
     if (system_ == nullptr) throw nb::value_error("the run of this coupled system is over");
     return *system_;
   }
   void close() { system_ = nullptr; }
+  /// Of a step: that of the run to the last bit unless it really is another one, as in all methods.
+  Duration size_of(Time from, Time to) const {
+    if (!(to > from)) throw nb::value_error("a step ends after its start");
+    const double roundings = 16.0 * std::numeric_limits<double>::epsilon() * std::max(std::abs(from), std::abs(to));
+    return std::abs(to - from - step_) <= roundings ? step_ : to - from;
+  }
 
  private:
   CoupledSystem* system_;
+  Duration step_;
 };
 
 SubsystemId subsystem_id(const CoupledSystem& system, std::size_t s) {
@@ -116,7 +127,7 @@ class PythonMethod : public Method {
       throw Error(ErrorCode::InvalidSystem, "the method '" + traits_.name + "' cannot meet prescribed times");
     }
     if (view_) view_->close();
-    view_ = std::make_shared<SystemView>(&system);
+    view_ = std::make_shared<SystemView>(&system, settings.step);
     time_ = settings.start;
     in_python("start", [&] {
       for (const auto& option : options_) {
@@ -207,10 +218,10 @@ void set_coefficients(const SystemView& view, std::size_t s, int degree, int p, 
 
 void commit(const SystemView& view, const std::vector<std::size_t>& subsystems, double from, double to, int degree) {
   auto& system = view.get();
-  if (!(to > from)) throw nb::value_error("a step ends after its start");
+  const Duration size = view.size_of(from, to);
   if (degree < 0 || degree > kMaxInputDegree) throw nb::value_error("0 <= degree <= 3");
   std::vector<StepTask> tasks;
-  for (const auto s : subsystems) tasks.push_back({subsystem_id(system, s), from, to - from, degree, 1, to});
+  for (const auto s : subsystems) tasks.push_back({subsystem_id(system, s), from, size, degree, 1, to});
   const nb::gil_scoped_release released;
   system.commit_all(tasks);
 }
@@ -288,9 +299,9 @@ void bind_method(nb::module_& module) {
       .def(
           "step_all",
           [](const SystemView& v, double from, double to) {
-            if (!(to > from)) throw nb::value_error("a step ends after its start");
+            const Duration size = v.size_of(from, to);
             const nb::gil_scoped_release released;
-            v.get().commit_everyone({from, to - from, to});
+            v.get().commit_everyone({from, size, to});
           },
           "start"_a, "end"_a, "All subsystems step together, with held inputs.")
       .def("step", &commit, "subsystems"_a, "start"_a, "end"_a, "degree"_a = 0,

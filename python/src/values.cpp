@@ -216,8 +216,8 @@ void Control::report(const char* what, double fraction) {
   try {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     if (progress_ && !progress_.get().is_none()) progress_.get()(what, fraction);
-  } catch (nb::python_error& error) {  // of a handler of a signal, or the bar: the caller gets it when the engine ends
-    thrown_->keep(error);
+  } catch (nb::python_error& error) {  // the caller gets it when the engine has ended
+    if (!error.matches(PyExc_KeyboardInterrupt)) raised_.keep(error);
     interrupt_ = true;
   }
 }
@@ -249,12 +249,12 @@ Listening::~Listening() {
   if (listens_) interrupted_flag = before_;
 }
 
-void take_interrupt(Thrown& thrown) {
+void take_interrupt(Thrown& raised) {
   const nb::error_scope kept;
   try {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
   } catch (nb::python_error& error) {
-    if (!error.matches(PyExc_KeyboardInterrupt)) thrown.keep(error);
+    if (!error.matches(PyExc_KeyboardInterrupt)) raised.keep(error);
   }
 }
 
@@ -264,7 +264,8 @@ void bind_values(nb::module_& module) {
       .def(nb::init<nb::object>(), "progress"_a.none())
       .def("interrupt", [](Control& control) { control.interrupt() = true; })
       .def_prop_ro("interrupted", [](Control& control) { return control.interrupt().load(); })
-      .def("thrown", [](Control& control) { return control.thrown().take(); });
+      .def("thrown", [](Control& control) { return control.thrown().take(); })
+      .def("raised", [](Control& control) { return control.raised().take(); });
   module.def("version", &version);
   module.def("set_worker_program", [](const std::filesystem::path& program) { set_worker_program(program); });
   module.def("suggestion", &suggestion);

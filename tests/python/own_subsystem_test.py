@@ -119,6 +119,7 @@ def test_errors_are_estimated_by_further_runs():
     assert truth / 2 < r["rotor.w"].error < truth * 2
 
 
+@pytest.mark.filterwarnings("ignore::entrain.EntrainWarning")
 def test_methods_that_repeat_steps_need_save_and_restore():
     with pytest.raises(en.Error) as error:
         loop(Controller()).run(method="ifosmondi", estimate=False)

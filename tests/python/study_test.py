@@ -43,6 +43,12 @@ def test_means_are_over_time_not_over_samples():
     assert f([]) == pytest.approx([1.0, 2.0, math.sqrt(4 / 3)], rel=1e-12)
 
 
+def test_a_state_is_an_input_of_a_function(system):
+    f = system.function(["prey.p"], ["prey.p.first", "prey.p.last"])
+    for start in (2.0, 3.0):
+        assert list(f([start])) == [start, system.run(values={"prey.p": start}, estimate=False)["prey.p"].last]
+
+
 def test_one_output_is_a_number_for_optimizers(system):
     f = system.function(["prey.alpha"], ["prey.p.max"])
     assert isinstance(f([0.7]), float)
