@@ -38,7 +38,7 @@ class Environment(gymnasium.Env[Observation, Any]):
     ) -> None:
         if not step > 0:
             raise ValueError("step must be greater than 0")
-        self._arguments = (system.copy(), actions, observations, reward, step, terminated, bounds, keys)
+        self._arguments: tuple[Any, ...] = (system.copy(), actions, observations, reward, step, terminated, bounds, keys)
         self._step = float(step)
         self._reward = reward
         self._terminated = terminated
@@ -59,7 +59,8 @@ class Environment(gymnasium.Env[Observation, Any]):
         self.observation_space = self._space(self.observations, bounds)
 
     def _simulate(self, values: Mapping[str, Any]) -> Simulation:
-        system, actions, observations, *_, keys = self._arguments
+        system: System = self._arguments[0]
+        _, actions, observations, *_, keys = self._arguments
         written = system._description.open or []
         keys = {**keys, "open": [*written, *actions], "values": {**keys.get("values", {}), **values}}
         try:
@@ -73,7 +74,7 @@ class Environment(gymnasium.Env[Observation, Any]):
         return system.simulate(signals=list(observations), **keys)
 
     @staticmethod
-    def _space(names: Sequence[str], bounds: Mapping[str, tuple[float, float]]) -> gymnasium.spaces.Box:
+    def _space(names: Sequence[str], bounds: Mapping[str, tuple[float, float]]) -> Any:
         low = np.array([bounds.get(name, (-np.inf, np.inf))[0] for name in names])
         high = np.array([bounds.get(name, (-np.inf, np.inf))[1] for name in names])
         return gymnasium.spaces.Box(low, high, dtype=np.float64)

@@ -18,6 +18,13 @@ def in_notebook() -> bool:
     return shell is not None and type(shell).__name__ == "ZMQInteractiveShell"
 
 
+def _html(text: str) -> Any:
+    import IPython.display
+
+    make: Any = IPython.display.HTML
+    return make(text)
+
+
 class Bar:
     """Shows how far a call of the engine is, once it lasts for half a second."""
 
@@ -40,9 +47,7 @@ class Bar:
         if not self._shown:
             return
         if self._handle is not None:
-            from IPython.display import HTML
-
-            self._handle.update(HTML(""))
+            self._handle.update(_html(""))
         else:
             sys.stderr.write("\r" + " " * (_WIDTH + 50) + "\r")
             sys.stderr.flush()
@@ -57,12 +62,13 @@ class Bar:
         sys.stderr.flush()
 
     def _show_html(self, what: str, fraction: float) -> None:
-        from IPython.display import HTML, display
-
         bar = "<progress>" if fraction < 0 else f"<progress value='{fraction:.3f}' max='1'>"
-        html = HTML(f"<span style='font-family:monospace'>{what}</span> {bar}</progress>")
+        html = _html(f"<span style='font-family:monospace'>{what}</span> {bar}</progress>")
         if self._handle is None:
-            self._handle = display(html, display_id=True)
+            import IPython.display
+
+            show: Any = IPython.display.display
+            self._handle = show(html, display_id=True)
         else:
             self._handle.update(html)
 

@@ -28,6 +28,7 @@ class Simulation:
         self._system = system
         self._driven = _core.Driven(description, system._makers(), list(system._methods.values()), given)
         self._warned = 0
+        self._at_end = False  # the loop looks at the last sample, after which nothing comes
 
     def __enter__(self) -> Simulation:
         self._driven.time  # refused when it is closed
@@ -45,8 +46,10 @@ class Simulation:
         while driven.advance():
             if driven.over and driven.termination == "failed":
                 break
+            self._at_end = driven.over
             yield driven.sample()
-            if driven.over:
+            self._at_end = False
+            if driven.closed or driven.over:
                 break
         self._ended()
 
@@ -85,7 +88,8 @@ class Simulation:
         return self._driven.value(name)
 
     def __setitem__(self, name: str, value: Value) -> None:
-        self._driven.set(name, value)
+        if not self._at_end:
+            self._driven.set(name, value)
 
     @property
     def time(self) -> float:

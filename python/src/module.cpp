@@ -1,6 +1,7 @@
 #include "common.hpp"
 
 NB_MODULE(_core, module) {
+  nanobind::set_leak_warnings(false);  // notebooks keep objects to the end, and what they keep is not lost
   module.doc() = "The engine, as the package entrain uses it. Not for users: the names here change.";
   using namespace entrain::python;
   bind_values(module);

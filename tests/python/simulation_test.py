@@ -71,6 +71,25 @@ def test_values_are_set_between_steps():
         assert sim.summary["changes"][0]["variable"] == force
 
 
+def test_values_set_at_the_last_sample_of_a_loop_are_for_no_step():
+    s = en.System()
+    s.add("left", "oscillator.motion_side", F=0.0)
+    with s.simulate(stop=1, step=0.1) as sim:
+        for sample in sim:
+            sim["left.F"] = sample.t
+        with pytest.raises(en.Error):
+            sim["left.F"] = 1.0
+        assert len(sim.summary["changes"]) == 10
+
+
+def test_a_loop_that_closes_its_simulation_ends(system):
+    sim = system.simulate()
+    for sample in sim:
+        if sample.t > 0.5:
+            sim.close()
+    assert sample.t == pytest.approx(0.51)
+
+
 def test_checkpoints_in_memory_and_in_a_file_go_on_to_the_same_bits(system, tmp_path):
     with system.simulate() as sim:
         sim.step(50)
