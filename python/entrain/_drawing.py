@@ -9,7 +9,7 @@ from ._error import Error
 if TYPE_CHECKING:
     from ._system import System
 
-_WIDTH, _HEIGHT, _GAP_X, _GAP_Y, _MARGIN = 130, 46, 90, 34, 24
+_WIDTH, _HEIGHT, _GAP_X, _GAP_Y, _MARGIN = 130, 46, 70, 44, 16
 _SHOWN = 40  # subsystems; more are a table
 
 
@@ -34,13 +34,15 @@ def _layers(names: list[str], edges: list[tuple[str, str]]) -> dict[str, tuple[i
 
 
 def _arrow(begin: tuple[float, float], end: tuple[float, float], title: str) -> str:
-    forward = end[0] > begin[0]
-    bend = max(30.0, abs(end[0] - begin[0]) / 2)
-    lift = 0.0 if forward else _HEIGHT * 0.9 + 6
-    path = (
-        f"M{begin[0]},{begin[1]} C{begin[0] + bend},{begin[1] + lift} {end[0] - bend},{end[1] + lift} {end[0]},{end[1]}"
-    )
-    color = "#36c" if forward else "#b50"
+    """Between two boxes, given by their upper left corners: from right to left side, or back below both."""
+    if end[0] > begin[0]:
+        x, y, tx, ty = begin[0] + _WIDTH, begin[1] + _HEIGHT / 2, end[0] - 2, end[1] + _HEIGHT / 2
+        bend = (tx - x) / 2
+        path, color = f"M{x},{y} C{x + bend},{y} {tx - bend},{ty} {tx},{ty}", "#36c"
+    else:
+        x, y, tx, ty = begin[0] + _WIDTH * 0.4, begin[1] + _HEIGHT, end[0] + _WIDTH * 0.6, end[1] + _HEIGHT + 2
+        low = max(y, ty) + 18 + (x - tx) * 0.03
+        path, color = f"M{x},{y} C{x},{low} {tx},{low} {tx},{ty}", "#b50"
     return (
         f'<path d="{path}" fill="none" stroke="{color}" stroke-width="1.4" marker-end="url(#entrain-tip)">'
         f"<title>{html.escape(title)}</title></path>"
@@ -62,12 +64,7 @@ def drawing(names: list[str], sources: dict[str, str], connections: list[tuple[s
 
     parts = []
     for (source, target), signals in pairs.items():
-        begin, end = corner(source), corner(target)
-        parts.append(
-            _arrow(
-                (begin[0] + _WIDTH, begin[1] + _HEIGHT / 2), (end[0] - 4, end[1] + _HEIGHT / 2), "\n".join(signals)
-            )
-        )
+        parts.append(_arrow(corner(source), corner(target), "\n".join(signals)))
     for name in names:
         x, y = corner(name)
         parts.append(

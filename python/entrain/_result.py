@@ -300,9 +300,10 @@ class Result:
         return table.select(["time", *[label(signal) for signal in self._numbers(patterns)]])
 
     def plot(
-        self, *patterns: str, bands: bool = True, ax: matplotlib.axes.Axes | None = None
+        self, *patterns: str, bands: bool = True, label: str = "", ax: matplotlib.axes.Axes | None = None
     ) -> matplotlib.figure.Figure:
-        """Curves with the band of their estimated error, one plot per unit."""
+        """Curves with the band of their estimated error, one plot per unit; `label` stands before the names, and `ax` are
+        axes to draw into, for two results in one plot."""
         import matplotlib.pyplot as plt
 
         by_unit: dict[str, list[Signal]] = {}
@@ -317,7 +318,7 @@ class Result:
             figure, axes = ax.figure, [ax] * len(by_unit)  # type: ignore[assignment]
         for place, (unit, signals) in zip(axes, by_unit.items()):
             for signal in signals:
-                self._plot_one(place, signal, bands)
+                self._plot_one(place, signal, bands, label)
             place.set_ylabel(unit or "-")
             place.legend(loc="best", fontsize="small")
             place.grid(alpha=0.3)
@@ -327,8 +328,9 @@ class Result:
         return figure
 
     @staticmethod
-    def _plot_one(axes: matplotlib.axes.Axes, signal: Signal, bands: bool) -> None:
-        (line,) = axes.plot(signal.t, signal.values, label=signal.name, linewidth=1.2)
+    def _plot_one(axes: matplotlib.axes.Axes, signal: Signal, bands: bool, label: str) -> None:
+        name = f"{label} {signal.name}" if label else signal.name
+        (line,) = axes.plot(signal.t, signal.values, label=name, linewidth=1.2)
         if not bands or not math.isfinite(signal.error):
             return
         band = signal.band
