@@ -336,7 +336,7 @@ class System:
         return {name: maker(given) for name, given in self._own.items()}
 
     def _prepared(self, keys: Mapping[str, Any]) -> _core.Description:
-        """As it is run: FMUs apart, and what nobody wrote as they propose."""
+        """As it is run: FMUs apart, and what is not written as they propose."""
         description = self._changed(keys)
         description.take_default_experiments()
         description.isolate_fmus()

@@ -155,7 +155,7 @@ def advancing(function):
 @pytest.mark.parametrize(
     "function",
     [
-        lambda self, system: 0.5,  # nobody has got there
+        lambda self, system: 0.5,  # no subsystem has got there
         lambda self, system: 0.0,
         lambda self, system: "later",
         lambda self, system: None,

@@ -15,7 +15,7 @@ PICTURES = BUILD / "python" / "pictures"
 def test_it_runs_and_draws(file, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "module://matplotlib_inline.backend_inline")
     book = nbformat.read(file, as_version=4)
-    assert all(not cell.get("outputs") for cell in book.cells)  # they are made by whoever runs it
+    assert all(not cell.get("outputs") for cell in book.cells)  # they are made where it is run
     client = NotebookClient(book, timeout=300, kernel_name="python3", resources={"metadata": {"path": ROOT}})
     client.execute()
     PICTURES.mkdir(parents=True, exist_ok=True)

@@ -153,14 +153,14 @@ def test_an_exception_ends_the_run_with_its_traceback_and_keeps_the_rest():
 
 
 def returning(value):
-    class Returning(en.Subsystem):
+    class Constant(en.Subsystem):
         inputs = ["w"]
         outputs = ["torque"]
 
         def step(self, t, h, u):
             return value
 
-    return Returning()
+    return Constant()
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_an_fmu_an_ssp_and_a_folder(tmp_path):
         assert np.array_equal(ours[name].values, theirs[name].values)
 
 
-def test_fmus_run_in_processes_of_their_own_unless_told_otherwise():
+def test_fmus_run_in_processes_of_their_own_unless_forbidden():
     s = en.System(FMUS / "2" / "mechanical_left.fmu")
     for isolate, apart in ((None, True), (False, False)):
         with s.simulate(stop=1, step=0.1, isolate=isolate, open="fmu.*") as sim:
