@@ -298,6 +298,31 @@ def test_parameters_change_while_it_runs_and_are_part_of_a_checkpoint():
     assert plain == again and plain != changed
 
 
+def test_a_saved_state_does_not_change_with_the_object():
+    class Listed(Rotor):
+        def __init__(self):
+            super().__init__()
+            self.state = [0.0]
+
+        def step(self, t, h, u):
+            self.state[0] += h
+            return self.state[0]
+
+        def save(self):
+            return self.state  # no copy of it: the next step changes it in place
+
+        def restore(self, state):
+            self.state = state
+
+    with loop(Saving(), Listed()).simulate() as sim:
+        sim.step(10)
+        place = sim.checkpoint()
+        first = [sim.step()["rotor.w"] for _ in range(5)]
+        for _ in range(2):
+            sim.restore(place)
+            assert [sim.step()["rotor.w"] for _ in range(5)] == first
+
+
 def test_a_system_with_own_subsystems_pickles():
     r, again = (s.run(estimate=False) for s in (loop(Controller()), pickle.loads(pickle.dumps(loop(Controller())))))
     assert np.array_equal(r["rotor.w"].values, again["rotor.w"].values)
