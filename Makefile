@@ -11,7 +11,7 @@ TIERS = $(if $(filter fast,$(TIER)),$(FAST),$(TIER))
 TIERS_REGEX = $(subst $(eval ) ,|,$(strip $(TIERS)))
 CTEST = ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: help setup build demo python wheel test sanitize asan tsan check format tidy words layers links walk bench fuzz torture install clean
+.PHONY: help setup build demo python wheel docs test sanitize asan tsan check format tidy words layers links walk bench fuzz torture install clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -36,6 +36,11 @@ python: ## the Python package in the virtual environment build/python/environmen
 wheel: ## a wheel that needs nothing of this machine, in build/python/wheels
 	@tools/setup demo python3-venv python3-dev
 	@tools/wheel $(BUILD)
+
+docs: python ## the reference of the Python API, made of its docstrings: build/python/reference
+	@tools/python_environment python3 $(BUILD)/python/docs_environment python/docs_requirements.txt
+	@PYTHONPATH=$(BUILD)/python/package $(BUILD)/python/docs_environment/bin/python -m pdoc entrain -o $(BUILD)/python/reference
+	@echo "$(BUILD)/python/reference/entrain.html"
 
 test: ## all tests (TESTS=regex for some; TIER=fast for what ends within a minute, or a tier: unit, contract, failure, ...)
 	@tools/setup demo $(if $(TIER),,test)
