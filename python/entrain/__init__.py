@@ -35,7 +35,6 @@ __all__ = [
     "Comparison",
     "CoupledSystem",
     "EntrainWarning",
-    "Environment",
     "Error",
     "Fact",
     "Function",

@@ -68,3 +68,9 @@ def test_everything_public_has_a_docstring():
         for member, value in vars(thing).items() if isinstance(thing, type) else ():
             if not member.startswith("_") and callable(value) and thing.__module__ != "entrain._core":
                 assert value.__doc__, f"{name}.{member}"
+
+
+def test_a_star_needs_no_optional_package():
+    script = "import sys; sys.modules['gymnasium'] = None\nfrom entrain import *\nprint(System.__name__)"
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    assert done.stdout == "System\n"
