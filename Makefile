@@ -39,7 +39,7 @@ wheel: ## a wheel that needs nothing of this machine, in build/python/wheels
 
 docs: python ## the reference of the Python API, made of its docstrings: build/python/reference
 	@tools/python_environment python3 $(BUILD)/python/docs_environment python/docs_requirements.txt
-	@PYTHONPATH=$(BUILD)/python/package $(BUILD)/python/docs_environment/bin/python -m pdoc entrain -o $(BUILD)/python/reference
+	@PYTHONPATH=$(BUILD)/python/package:$$(echo $(BUILD)/python/environment/lib/python3.*/site-packages) $(BUILD)/python/docs_environment/bin/python -m pdoc entrain -o $(BUILD)/python/reference
 	@echo "$(BUILD)/python/reference/entrain.html"
 
 test: ## all tests (TESTS=regex for some; TIER=fast for what ends within a minute, or a tier: unit, contract, failure, ...)
