@@ -1,7 +1,7 @@
 # Entrain. `make demo` and `make test` need nothing but a Debian 12 with make; everything else they install.
 PRESET ?= $(if $(filter true,$(CI)),ci,release)
 JOBS ?= $(shell nproc)
-SOURCES = include src models fmukit apps tests bench cmake
+SOURCES = include src models fmukit apps tests bench cmake python/src
 BUILD = $(if $(filter release ci,$(PRESET)),build,build/$(PRESET))
 TARGETS ?= entrain_program entrain_shared fmus
 # TIER=fast: these tiers whole, in a few processes, without the tests that calculate or wait for seconds.
@@ -13,7 +13,7 @@ TIERS = $(if $(filter fast,$(TIER)),$(FAST),$(TIER))
 regex = $(subst $(eval ) ,|,$(strip $(1)))
 CTEST = ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: help setup build demo test sanitize asan tsan check format tidy words layers links walk bench fuzz torture install clean
+.PHONY: help setup build demo python wheel docs test sanitize asan tsan check format tidy words layers links walk bench fuzz torture install clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -29,6 +29,20 @@ build: ## the program at build/entrain, the library, the FMUs (PRESET=ci, dev, a
 demo: ## a coupled simulation, and where its result is
 	@$(MAKE) --no-print-directory build TARGETS=demo
 	@tools/demo
+
+python: ## the Python package in the virtual environment build/python/environment: build/python/environment/bin/python
+	@tools/setup demo python3-venv python3-dev
+	@$(MAKE) --no-print-directory build TARGETS=python_package
+	@tools/link_package $(BUILD)
+
+wheel: ## a wheel that needs nothing of this machine, in build/python/wheels
+	@tools/setup demo python3-venv python3-dev
+	@tools/wheel $(BUILD)
+
+docs: python ## the reference of the Python API, made of its docstrings: build/python/reference
+	@tools/python_environment python3 $(BUILD)/python/docs_environment python/docs_requirements.txt
+	@PYTHONPATH=$(BUILD)/python/package:$$(echo $(BUILD)/python/environment/lib/python3.*/site-packages) $(BUILD)/python/docs_environment/bin/python -m pdoc entrain -o $(BUILD)/python/reference
+	@echo "$(BUILD)/python/reference/entrain.html"
 
 test: ## all tests (TESTS=regex for some; TIER=fast for what ends within a minute, or a tier: unit, contract, failure, ...)
 	@tools/setup demo $(if $(TIER),,test)
@@ -81,7 +95,7 @@ tidy: ## clang-tidy on every file
 	@tools/tidy --all
 
 bench: ## measured against the printed budgets; fails when one is exceeded
-	@$(MAKE) --no-print-directory build TARGETS=benches
+	@$(MAKE) --no-print-directory build TARGETS='benches python_package'
 	@tools/bench
 
 fuzz: ## long fuzzing of all readers of files (SECONDS_EACH=600; needs clang, installed on demand)

@@ -41,9 +41,25 @@ class ENTRAIN_API Recorder : public Observer {
   std::vector<std::byte> memory() const override;
   void resume(const Sample& sample, const RunSummary& summary, std::span<const std::byte> memory) override;
 
- private:
+ protected:
   struct Impl;
+  explicit Recorder(std::unique_ptr<Impl> impl);
+
+ private:
   std::unique_ptr<Impl> impl_;
+};
+
+/// Keeps in memory what a Recorder would write: the same rows, each signal at the times at which it is known.
+class ENTRAIN_API ResultsRecorder : public Recorder {
+ public:
+  explicit ResultsRecorder(RecordDescription record = {});
+
+  /// After the end of the run: what was recorded, which is given away.
+  Results take();
+
+ private:
+  explicit ResultsRecorder(std::shared_ptr<Results> results, RecordDescription record);
+  std::shared_ptr<Results> results_;
 };
 
 /// Recorded signals over time, column by column. NaN = not known at that time.

@@ -34,4 +34,8 @@ struct ENTRAIN_API Results {
 /// of numbers cannot hold. Throws Error{FileFailed}.
 ENTRAIN_API Results read_results(const std::filesystem::path& path);
 
+/// Writes results as a run records them, in the format that the name of the file determines: .csv, .h5 or .mat. A file
+/// that is there is replaced. Throws Error{FileFailed}.
+ENTRAIN_API void write_results(const Results& results, const std::filesystem::path& file);
+
 }  // namespace entrain

@@ -64,9 +64,10 @@ struct RunDirectoryOptions {
   /// What FMUs write to the standard streams of the process goes to fmu.log. For a program that prints to copies of
   /// them.
   bool capture_streams = false;
-  bool report = false;         ///< write report.html
-  bool estimate = true;        ///< the errors, by further runs if need be, and with them the grade
-  std::string system = {};     ///< as it was named on the command line, for the command that a verdict proposes
+  bool report = false;      ///< write report.html
+  bool results = true;      ///< write the results; without, an observer keeps them, and write_results can do it later
+  bool estimate = true;     ///< the errors, by further runs if need be, and with them the grade
+  std::string system = {};  ///< as it was named on the command line, for the command that a verdict proposes
   std::string arguments = {};  ///< the other arguments: "--method missiles"
   CheckpointOptions checkpoint = {};
   std::vector<std::reference_wrapper<Observer>> observers = {};  ///< after those that write the files

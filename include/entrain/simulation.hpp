@@ -150,6 +150,9 @@ class ENTRAIN_API Simulation {
   const RunSummary& run();
   /// Runs to the first communication time at or after `t`; may be called again.
   const RunSummary& run_until(Time t);
+  /// One macro step; of a run that has not begun, its start alone. What counts and measures in the summary is refreshed
+  /// by run_until and at the end only; `reached` and `termination` always are.
+  const RunSummary& advance();
 
   /// "subsystem.variable" has this value from now on: an input that no output feeds, or a tunable parameter. Between
   /// macro steps: between two calls of run_until, or inside Observer::communicated. Before the run it is a start value,

@@ -19,6 +19,17 @@ ENTRAIN_API SystemDescription load(const std::filesystem::path& path, const Exte
 /// Every problem of a system at once, without running it: file, names, connections, capabilities, options.
 ENTRAIN_API std::vector<Problem> check(const std::filesystem::path& path, const Extensions& extensions = {});
 
+/// The same for a description that a program made or changed.
+ENTRAIN_API std::vector<Problem> check(const SystemDescription& description, const Extensions& extensions = {});
+
+/// Reads the text of a system file (TOML). `file`: what relative paths and messages refer to; it need not exist.
+/// Throws Error{InvalidSystem} with every problem of the text.
+ENTRAIN_API SystemDescription parse(std::string_view text, const std::filesystem::path& file);
+
+/// What is left open becomes what the FMUs propose, as `load` does: the smallest step, the latest stop, and with it
+/// their start if they agree.
+ENTRAIN_API void take_default_experiments(SystemDescription& description);
+
 /// Whether one of them is more than a warning.
 ENTRAIN_API bool has_errors(const std::vector<Problem>& problems);
 

@@ -39,8 +39,57 @@ SystemDescription system_of_one_fmu(const std::filesystem::path& file) {
   return description;
 }
 
-/// What the file leaves open is as the FMUs propose: the smallest step, the latest stop, and with it their start if
-/// they agree.
+bool is_fmu(const std::filesystem::path& path) {
+  auto extension = path.extension().string();
+  for (char& c : extension) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return extension == ".fmu" && std::filesystem::is_regular_file(base::outermost_file(path));
+}
+
+/// Warnings of the subsystems about what may degrade a result, such as claims of FMUs that were withdrawn.
+/// Instances of one FMU report the same; once is enough.
+void add_warnings(const CoupledSystem& system, const SystemDescription& description, std::vector<Problem>& problems) {
+  std::vector<Fact> known;
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    for (const auto& warning : system.engine().subsystem(SubsystemId{s}).warnings()) {
+      if (std::find(known.begin(), known.end(), warning) != known.end()) continue;
+      known.push_back(warning);
+      problems.push_back(problem_of(warning, {}, description.subsystems[s].fmu_where));
+    }
+  }
+}
+
+enum class Warnings { LeaveOut, Add };
+
+void look_at(const SystemDescription& description, const Extensions& extensions, std::vector<Problem>& problems,
+             Warnings warnings) {
+  const auto looked_at = advising::to_look_at(description);
+  const bool is_open = looked_at.method.value != description.method.value;  // any method may be chosen
+  const session::Prepared prepared =
+      session::prepare(api::with_fmus_apart(looked_at), 1, extensions, problems, {}, is_open);
+  if (warnings == Warnings::Add && prepared.system) add_warnings(*prepared.system, description, problems);
+}
+
+/// Reading and all checks that need no run. A file that could not be parsed at all yields that problem alone.
+SystemDescription read_and_check(const std::filesystem::path& path, bool always_check, const Extensions& extensions,
+                                 const LoadOptions& options, std::vector<Problem>& problems) {
+  const base::OpenArchives kept;
+  const auto fmu = is_fmu(path) ? subsystem::hold_fmu(path) : nullptr;
+  auto description =
+      fmu ? system_of_one_fmu(path) : description::read_system(description::find_system_file(path), problems);
+  if (!fmu) take_default_experiments(description);
+  if (fmu && always_check && !description.stop) {  // no run is asked for, so none has to end
+    description.stop = {description.start.value + 1.0, {}};
+  }
+  if (options.sandbox) put_in_sandbox(description);
+  const bool wrong = has_errors(problems);
+  if (wrong ? !description.subsystems.empty() : always_check) {
+    look_at(description, extensions, problems, always_check ? Warnings::Add : Warnings::LeaveOut);
+  }
+  return description;
+}
+
+}  // namespace
+
 void take_default_experiments(SystemDescription& system) {
   if (system.stop && system.step) return;
   const bool start_is_open = system.start.where.file.empty() && !system.stop;
@@ -70,50 +119,6 @@ void take_default_experiments(SystemDescription& system) {
   if (!system.step && step && system.stop && step->value < system.stop->value - system.start.value) system.step = step;
 }
 
-bool is_fmu(const std::filesystem::path& path) {
-  auto extension = path.extension().string();
-  for (char& c : extension) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  return extension == ".fmu" && std::filesystem::is_regular_file(base::outermost_file(path));
-}
-
-/// Warnings of the subsystems about what may degrade a result, such as claims of FMUs that were withdrawn.
-/// Instances of one FMU report the same; once is enough.
-void add_warnings(const CoupledSystem& system, const SystemDescription& description, std::vector<Problem>& problems) {
-  std::vector<Fact> known;
-  for (std::size_t s = 0; s < system.size(); ++s) {
-    for (const auto& warning : system.engine().subsystem(SubsystemId{s}).warnings()) {
-      if (std::find(known.begin(), known.end(), warning) != known.end()) continue;
-      known.push_back(warning);
-      problems.push_back(problem_of(warning, {}, description.subsystems[s].fmu_where));
-    }
-  }
-}
-
-/// Reading and all checks that need no run. A file that could not be parsed at all yields that problem alone.
-SystemDescription read_and_check(const std::filesystem::path& path, bool always_check, const Extensions& extensions,
-                                 const LoadOptions& options, std::vector<Problem>& problems) {
-  const base::OpenArchives kept;
-  const auto fmu = is_fmu(path) ? subsystem::hold_fmu(path) : nullptr;
-  auto description =
-      fmu ? system_of_one_fmu(path) : description::read_system(description::find_system_file(path), problems);
-  if (!fmu) take_default_experiments(description);
-  if (fmu && always_check && !description.stop) {  // no run is asked for, so none has to end
-    description.stop = {description.start.value + 1.0, {}};
-  }
-  if (options.sandbox) put_in_sandbox(description);
-  const bool wrong = has_errors(problems);
-  if (wrong ? !description.subsystems.empty() : always_check) {
-    const auto looked_at = advising::to_look_at(description);
-    const bool is_open = looked_at.method.value != description.method.value;  // any method may be chosen
-    const session::Prepared prepared =
-        session::prepare(api::with_fmus_apart(looked_at), 1, extensions, problems, {}, is_open);
-    if (always_check && prepared.system) add_warnings(*prepared.system, description, problems);
-  }
-  return description;
-}
-
-}  // namespace
-
 SystemDescription load(const std::filesystem::path& path, const Extensions& extensions) {
   return load(path, extensions, {});
 }
@@ -141,6 +146,20 @@ void put_in_sandbox(SystemDescription& description) {
   for (auto& subsystem : description.subsystems) {
     if (!subsystem.fmu.empty()) subsystem.sandbox.reset();
   }
+}
+
+std::vector<Problem> check(const SystemDescription& description, const Extensions& extensions) {
+  const base::OpenArchives kept;
+  std::vector<Problem> problems;
+  look_at(description, extensions, problems, Warnings::Add);
+  return problems;
+}
+
+SystemDescription parse(std::string_view text, const std::filesystem::path& file) {
+  std::vector<Problem> problems;
+  auto description = description::parse_system(text, file, problems);
+  if (has_errors(problems)) throw Error(std::move(problems));
+  return description;
 }
 
 void save(const SystemDescription& description, const std::filesystem::path& file) {

@@ -200,11 +200,14 @@ class DirectoryRun {
   RunResult run() {
     const auto folder = fs::absolute(result_.folder);
     RunFiles files(result_, folder, options_.checkpoint.append);
-    Recorder recorder(folder / result_.results.filename(), description_.record, options_.checkpoint.append);
+    std::optional<Recorder> recorder;
+    if (options_.results) {
+      recorder.emplace(folder / result_.results.filename(), description_.record, options_.checkpoint.append);
+    }
     recording::FrameFile frames(folder / "frames.csv");
     CheckpointWriter checkpoints(*simulation_, options_.checkpoint, folder.string());
     simulation_->observe(files);
-    simulation_->observe(recorder);
+    if (recorder) simulation_->observe(*recorder);
     estimator_->watch(simulation_->session());
     simulation_->observe(estimator_->observer());
     for (Observer& observer : options_.observers) simulation_->observe(observer);
@@ -212,7 +215,7 @@ class DirectoryRun {
     simulation_->observe(checkpoints);
     call_if_set(options_.progress.begun, result_);
     result_.summary = run_watched(files, recorder, checkpoints);
-    result_.recorded_until = recorder.recorded_until();
+    if (recorder) result_.recorded_until = recorder->recorded_until();
     call_if_set(options_.progress.ended, result_);
     // Last, because it can fail too, when the disk is full; what happened has been reported by then.
     const bool completed = write_files(files);
@@ -287,13 +290,14 @@ class DirectoryRun {
     }
   }
 
-  RunSummary run_watched(const RunFiles& files, const Recorder& recorder, CheckpointWriter& checkpoints) {
+  RunSummary run_watched(const RunFiles& files, const std::optional<Recorder>& recorder,
+                         CheckpointWriter& checkpoints) {
     std::optional<Watchdog> watchdog;
     if (options_.watchdog) {
       watchdog.emplace([&](const Error& fault) {
         result_.summary = simulation_->abandon(fault);
         result_.abandoned = true;
-        result_.recorded_until = recorder.recorded_until();
+        if (recorder) result_.recorded_until = recorder->recorded_until();
         judge_result();
         files.write(&result_.verdict);  // first: a lock that the FMU holds may stop what is printed
         leave_nothing_behind(files);

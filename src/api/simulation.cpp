@@ -45,6 +45,9 @@ const RunSummary& Simulation::run() {
 const RunSummary& Simulation::run_until(Time t) {
   return impl_->run_until(t);
 }
+const RunSummary& Simulation::advance() {
+  return impl_->advance();
+}
 void Simulation::set(std::string_view variable, const Value& value) {
   impl_->set(variable, value);
 }

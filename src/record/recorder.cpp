@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "base/bytes.hpp"
 #include "base/values.hpp"
@@ -90,6 +91,12 @@ recording::RecordedLayout Recorder::Impl::layout_of(std::span<const Signal> sign
 
 void Recorder::Impl::begin(std::span<const Signal> signals, const RunSummary& summary) {
   chosen_ = recording::select_signals(signals, record_.variables);
+  discrete_.clear();  // of an earlier run
+  discrete_columns_.clear();
+  group_subsystems_.clear();
+  group_columns_.clear();
+  held_ = {};
+  needs_ = {};
   std::vector<std::size_t> subsystems;
   for (const auto index : chosen_) {
     subsystems.push_back(signals[index].subsystem);
@@ -199,6 +206,7 @@ Recorder::Recorder(const std::filesystem::path& file, RecordDescription record, 
                         : recording::make_results_file(format_of(record), file);
   impl_ = std::make_unique<Impl>(std::move(results), std::move(record));
 }
+Recorder::Recorder(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Recorder::~Recorder() = default;
 Recorder::Recorder(Recorder&&) noexcept = default;
 Recorder& Recorder::operator=(Recorder&&) noexcept = default;
@@ -229,6 +237,17 @@ void Recorder::resume(const Sample& sample, const RunSummary&, std::span<const s
 
 Observer::Needs Recorder::needs() const {
   return impl_->needs_;
+}
+
+ResultsRecorder::ResultsRecorder(RecordDescription record)
+    : ResultsRecorder(std::make_shared<Results>(), std::move(record)) {}
+
+ResultsRecorder::ResultsRecorder(std::shared_ptr<Results> results, RecordDescription record)
+    : Recorder(std::make_unique<Impl>(recording::memory_results(results), std::move(record))),
+      results_(std::move(results)) {}
+
+Results ResultsRecorder::take() {
+  return std::exchange(*results_, {});
 }
 
 }  // namespace entrain

@@ -90,23 +90,32 @@ Runner::Runner(CoupledSystem& system, Method& method, const RunSettings& setting
       communicated_(system.size(), 1) {}
 
 void Runner::run_until(Time t) {
+  proceed(t, Steps::All);
+  if (summary_.termination == Termination::Running) refresh_summary();
+}
+
+/// The summary is not refreshed, which takes longer than a step of light subsystems.
+void Runner::advance() {
+  proceed(settings_.stop, Steps::One);
+  if (summary_.termination != Termination::Running) return;
+  seconds_before_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - resumed_).count();
+}
+
+void Runner::proceed(Time t, Steps steps) {
   if (summary_.termination != Termination::NotStarted && summary_.termination != Termination::Running) return;
   resumed_ = std::chrono::steady_clock::now();
   inside_ = true;
   const base::Finally leave([this] { inside_ = false; });
   try {
-    if (summary_.termination == Termination::NotStarted) begin();
-    advance_while_before(std::min(t, settings_.stop));
+    const bool begins = summary_.termination == Termination::NotStarted;
+    if (begins) begin();
+    if (!begins || steps == Steps::All) advance_while_before(std::min(t, settings_.stop), steps);
   } catch (const std::exception& error) {
     fail(error);
     return;
   }
-  if (summary_.termination == Termination::Running) {
-    if (summary_.reached >= settings_.stop) {
-      finish(Termination::Completed, {});
-    } else {
-      refresh_summary();
-    }
+  if (summary_.termination == Termination::Running && summary_.reached >= settings_.stop) {
+    finish(Termination::Completed, {});
   }
 }
 
@@ -169,7 +178,7 @@ void Runner::initialize() {
   for (auto* watcher : watchers_) watcher->begin(system_, settings_);
 }
 
-void Runner::advance_while_before(Time t) {
+void Runner::advance_while_before(Time t, Steps steps) {
   // Methods land on the stop time to the last bit; a time in between is the user's, so rounding is forgiven.
   const auto there = [&] { return t < settings_.stop ? base::reached(summary_.reached, t) : summary_.reached >= t; };
   while (!there()) {
@@ -199,6 +208,7 @@ void Runner::advance_while_before(Time t) {
              fmt::format("ended by '{}' at t = {:.12g} s", system_.graph().name(*stopper), summary_.reached));
       return;
     }
+    if (steps == Steps::One) return;
   }
 }
 

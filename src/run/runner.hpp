@@ -38,6 +38,8 @@ class Runner {
   /// To the first communication time at or after `t`. Ends the run (and notifies the observers) at the stop time, on
   /// failure and on interruption.
   void run_until(Time t);
+  /// The start of the run, or else one macro step.
+  void advance();
 
   /// Ends a run that is under way as failed, from another thread: see Simulation::abandon.
   void abandon(const Error& fault);
@@ -73,7 +75,9 @@ class Runner {
   void begin();
   void initialize();
   Sample sample();
-  void advance_while_before(Time t);
+  enum class Steps { All, One };
+  void advance_while_before(Time t, Steps steps);
+  void proceed(Time t, Steps steps);
   bool is_interrupted() const;
   void notify_observers();
   void note_macro_step(Duration size);

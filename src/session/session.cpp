@@ -142,6 +142,11 @@ const RunSummary& Session::run_until(Time t) {
   return summary();
 }
 
+const RunSummary& Session::advance() {
+  runner_->advance();
+  return summary();
+}
+
 void Session::set(std::string_view variable, const Value& value) {
   const auto termination = summary().termination;
   if (termination != Termination::NotStarted && termination != Termination::Running) {

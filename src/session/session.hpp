@@ -38,6 +38,7 @@ class Session {
   const Method& method() const { return *prepared_.method; }
   const RunSummary& run();
   const RunSummary& run_until(Time t);
+  const RunSummary& advance();
   void set(std::string_view variable, const Value& value);
   void reset();
   const RunSummary& abandon(const Error& fault);

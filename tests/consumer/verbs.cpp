@@ -23,6 +23,8 @@ void check_and_change(const fs::path& system, const fs::path& folder) {
   entrain::apply_set(description, "prey.alpha=0.7");
   entrain::save(description, folder / "changed.toml");
 
+  expect(entrain::check(description).empty(), "no problems of the description");
+  expect(entrain::parse(entrain::system_text(description), "text.toml").step->value == 0.01, "the text as a system");
   const auto again = entrain::load(folder / "changed.toml");
   expect(again.step->value == 0.01 && !entrain::has_errors(entrain::check(folder / "changed.toml")),
          "saved as changed");
@@ -65,6 +67,19 @@ void record_to_file(const entrain::SystemDescription& description, const fs::pat
 
   const auto results = entrain::read_results(folder / "results.h5");
   expect(results.times(*results.find("prey.p")).back() == description.stop->value, "rows to the stop time");
+}
+
+void step_and_keep(const entrain::SystemDescription& description, const fs::path& folder) {
+  entrain::Simulation simulation(description);
+  entrain::ResultsRecorder recorder;
+  simulation.observe(recorder);
+  expect(simulation.advance().reached == 0.0 && simulation.advance().reached == 0.01, "the start, then a step");
+  const auto& summary = simulation.run();
+  const auto results = recorder.take();
+  expect(results.find("prey.p")->values.size() == summary.macro_steps + 1 && results.axes.size() == 1, "all rows");
+  entrain::write_results(results, folder / "kept.csv");
+  const auto read = entrain::read_results(folder / "kept.csv");
+  expect(read.find("prey.p")->values == results.find("prey.p")->values && read.axes == results.axes, "the same bits");
 }
 
 void run_and_judge(const entrain::SystemDescription& description, const fs::path& folder) {
@@ -179,6 +194,7 @@ int main(int, char** arguments) {
     show_inspection(description);
     record_to_memory(description);
     record_to_file(description, folder);
+    step_and_keep(description, folder);
     run_and_judge(description, folder);
     take_advice(description, folder);
     show_verification(description);

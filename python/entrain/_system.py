@@ -1,0 +1,667 @@
+"""A coupled system."""
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Union
+
+from . import _core
+from ._error import Error, Fact, warn
+from ._method import Method, check_method
+from ._progress import bar
+from ._result import PathLike, Result
+from ._simulation import Simulation
+from ._subsystem import Adapter, Value
+
+if TYPE_CHECKING:
+    from ._function import Function
+    from ._gym import Environment
+
+MethodLike = Union[str, "type[Method]"]
+_ALL_KEYS = (
+    "start stop step method tolerance tolerances options values record interval open exclude isolate sandbox".split()
+)
+
+
+def _toml(value: Any) -> str:
+    """A value as the text of a system file."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return repr(value) if any(c in repr(value) for c in ".e") else repr(value) + ".0"
+        return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=True)
+    if isinstance(value, os.PathLike):
+        return json.dumps(os.fspath(value))
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{json.dumps(key)} = {_toml(of)}" for key, of in value.items()) + " }"
+    if isinstance(value, Sequence):
+        return "[" + ", ".join(_toml(of) for of in value) + "]"
+    if hasattr(value, "item"):  # of NumPy
+        return _toml(value.item())
+    raise TypeError(f"{value!r} is no number, text, list or dict")
+
+
+class Problems(Sequence[Fact]):
+    """Everything that is wrong or doubtful in a system, each with its remedy. Empty where there is nothing."""
+
+    def __init__(self, facts: Sequence[Mapping[str, Any]]) -> None:
+        self._facts = [Fact(fact) for fact in facts]
+
+    @property
+    def errors(self) -> list[Fact]:
+        """Those that prevent a run."""
+        return [fact for fact in self._facts if fact.kind == "error"]
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._facts[index]
+
+    def __len__(self) -> int:
+        return len(self._facts)
+
+    def __repr__(self) -> str:
+        return "\n".join(str(fact) for fact in self._facts) or "no problems"
+
+
+class _Data:
+    """What a verb of the program prints with --json."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self.data: dict[str, Any] = dict(data)
+
+    def __getitem__(self, key: str) -> Any:
+        return self.data[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.data
+
+
+class Advice(_Data):
+    """Which method and which step suit a system, and why.
+
+    Attributes:
+        method, step: what is recommended; None where nothing can be
+        reason: why, in a sentence
+        data: everything, as `entrain advise --json`
+    """
+
+    def __init__(self, advice: _core.Advice, system: System) -> None:
+        super().__init__(json.loads(advice.json()))
+        self._advice = advice
+        self._system = system
+        self.method: str | None = advice.title() or None
+        self.step: float | None = advice.step()
+        self.reason: str = advice.reason()
+
+    def apply(self) -> System:
+        """The system takes the method and the step; returns it."""
+        system = self._system
+        system._description = system._call(self._advice.applied, system._description)
+        return system
+
+    def report(self, file: PathLike) -> None:
+        """The advice as a page, HTML in one file."""
+        self._advice.page(Path(file))
+
+    def __repr__(self) -> str:
+        if self.method is None:
+            return f"<entrain.Advice: nothing can be recommended: {self.reason}>"
+        step = f", step {self.step:g} s" if self.step is not None else ""
+        return f"<entrain.Advice {self.method}{step}: {self.reason}>"
+
+
+class Verification(_Data):
+    """What runs with h, h/2 and h/4 show: `grade`, and per output the order and the error bar (`data["outputs"]`)."""
+
+    @property
+    def grade(self) -> str:
+        """As for a run, by the error bars."""
+        return str(self.data["grade"])
+
+    def __repr__(self) -> str:
+        return f"<entrain.Verification of {self.data['system']}: {self.grade}>"
+
+
+class Learning(_Data):
+    """Repeated runs that learned a correction: pass it on as `s.run(learned=learning)`."""
+
+    def __init__(self, learning: _core.Learning) -> None:
+        super().__init__(json.loads(learning.json()))
+        self._learning = learning
+
+    def save(self, file: PathLike) -> None:
+        """Writes learned.json, which `entrain run --learned` takes."""
+        self._learning.learned.save(Path(file))
+
+    def report(self, file: PathLike) -> None:
+        """How the runs went, as a page."""
+        self._learning.page(Path(file))
+
+    def __repr__(self) -> str:
+        return f"<entrain.Learning: {len(self.data.get('iterations', []))} runs>"
+
+
+class System:
+    """A coupled system: subsystems, connections, and how to run them.
+
+    `System("plant.ssp")` reads a system file (.toml, .ssp, .ssd), a folder with one, or an FMU. `System()` is empty:
+
+        s = en.System()
+        s.add("motor", "motor.fmu", R=0.5)
+        s["ctrl"] = Controller()
+        s.connect("motor.w", "ctrl.w")
+
+    The keys of `[run]` in a system file are attributes: `start`, `stop`, `step`, `method`, `tolerance`. What is passed to
+    `run` and the other verbs is for that call alone. A call works on the system as it is when it begins: a change while
+    it runs is for the next one.
+
+    FMUs run in processes of their own unless `isolate` says otherwise (docs/workers.md), so that a crash of one is an
+    `Error` and the interpreter lives.
+    """
+
+    def __init__(self, path: PathLike | None = None, *, name: str | None = None) -> None:
+        self._own: dict[str, Any] = {}
+        self._methods: dict[str, type[Method]] = {}
+        if path is None:
+            self._description = _core.Description()
+            self._description.name = name or "system"
+            return
+        self._description = _core.load(Path(path), {}, [], _core.Control(None))
+        if name is not None:
+            self._description.name = name
+
+    # What it is made of.
+    def add(
+        self, name: str, source: PathLike, *, options: Mapping[str, Any] | None = None, **start: Value
+    ) -> System:
+        """Adds a subsystem, or puts it in the place of the one with this name.
+
+        Args:
+            source: the file of an FMU or of a table over time (.csv), or the name of a built-in model
+            options: other keys of `[subsystems.NAME]` (docs/system_file.md): step, interface, rollback, timeout, ...
+            start: parameters, states and inputs by name; names that are no Python names go into
+                `options={"start": {...}}`
+        """
+        text = os.fspath(source)
+        kind = {".fmu": "fmu", ".csv": "csv"}.get(Path(text).suffix.lower(), "model")
+        keys: dict[str, Any] = {kind: text if kind == "model" else os.path.abspath(text)}
+        keys.update(options or {})
+        values = {**keys.pop("start", {}), **start}
+        if values:
+            keys["start"] = values
+        lines = [f"{json.dumps(key)} = {_toml(value)}" for key, value in keys.items()]
+        written = f"[subsystems.{json.dumps(name)}]\n" + "\n".join(lines) + "\n"
+        self._description.put_all_of(_core.parse(written, Path(f"System.add({name!r})")))
+        self._own.pop(name, None)
+        return self
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """A subsystem of your own, `s["ctrl"] = Controller()`, or a start value, `s["motor.R"] = 0.5`."""
+        if not isinstance(name, str):
+            raise TypeError(f"a name is a text, not {name!r}")
+        if "." in name:
+            self._description.set_start(name, value)
+        elif isinstance(value, (str, os.PathLike)):
+            self.add(name, value)
+        else:
+            Adapter(value)  # what is wrong with it is reported here, not in the run
+            self._description.put_own(name)
+            self._own[name] = value
+
+    def __getitem__(self, name: str) -> Any:
+        """The subsystem of your own that was given, else a dict: its source, and the start values that are written."""
+        if name in self._own:
+            return self._own[name]
+        names = []
+        for subsystem in self._description.subsystems():
+            if subsystem["name"] == name:
+                return subsystem
+            names.append(subsystem["name"])
+        raise KeyError(f"{name}: {_core.suggestion(name, names) or 'the system is empty'}")
+
+    def __delitem__(self, name: str) -> None:
+        self[name]
+        self._description.remove(name)
+        self._own.pop(name, None)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.subsystems
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.subsystems)
+
+    def __len__(self) -> int:
+        return len(self.subsystems)
+
+    @property
+    def subsystems(self) -> list[str]:
+        """Names of the subsystems."""
+        return [subsystem["name"] for subsystem in self._description.subsystems()]
+
+    @property
+    def connections(self) -> list[tuple[str, str, float, float]]:
+        """(output, input, factor, offset) of each."""
+        return list(self._description.connections())
+
+    def connect(
+        self, output: str, input: str, *, factor: float = 1.0, offset: float = 0.0, convert_units: bool = True
+    ) -> System:
+        """input = factor * output + offset; names are "subsystem.variable". Replaces what fed the input before."""
+        for name in (output, input):
+            if not isinstance(name, str) or "." not in name:
+                raise TypeError(f"a port is written 'subsystem.variable', not {name!r}")
+        self._description.connect(output, input, float(factor), float(offset), bool(convert_units))
+        return self
+
+    def disconnect(self, input: str) -> System:
+        """The input keeps its start value."""
+        if self._description.disconnect(input) == 0:
+            raise KeyError(f"{input}: nothing is connected to it")
+        return self
+
+    def add_method(self, method: type[Method]) -> System:
+        """A coupling method of your own can be named, compared and advised from now on."""
+        method = check_method(method)
+        self._methods[method.name] = method
+        return self
+
+    # How it is run.
+    name = property(lambda self: str(self._description.name), doc="Of the system; results are named after it.")
+    start = property(
+        lambda self: float(self._description.start), lambda self, t: self._set(start=t), doc="Start time in s."
+    )
+    stop = property(lambda self: self._description.stop, lambda self, t: self._set(stop=t), doc="Stop time in s.")
+    step = property(lambda self: self._description.step, lambda self, h: self._set(step=h), doc="Macro step in s.")
+    method = property(
+        lambda self: str(self._description.method), lambda self, m: self._set(method=m), doc="The coupling method."
+    )
+    tolerance = property(
+        lambda self: self._description.tolerance,
+        lambda self, tolerance: self._set(tolerance=tolerance),
+        doc="What is tolerated of an error, as a share of the range of an output.",
+    )
+    options = property(
+        lambda self: dict(self._description.options()),
+        lambda self, options: self._set(options=options),
+        doc="Options of the method that are written; docs/theory has a page per method.",
+    )
+
+    def _set(self, **keys: Any) -> None:
+        self._description = self._changed(keys)
+
+    def _changed(self, keys: Mapping[str, Any]) -> _core.Description:
+        """The description with other keys of [run], [record] and [method]."""
+        description = self._description.copy()
+        for key in keys:
+            if key not in _ALL_KEYS:
+                raise TypeError(f"unknown argument '{key}'; {_core.suggestion(key, list(_ALL_KEYS))}")
+        given = {key: value for key, value in keys.items() if value is not None}
+        for key in ("start", "stop", "step", "tolerance", "interval"):
+            if key in given:
+                setattr(description, key, float(given[key]))
+        method = given.get("method")
+        if method is not None and not isinstance(method, str):
+            self.add_method(method)
+            method = method.name
+        if method is not None:
+            description.method = method
+        for key in ("record", "open", "exclude"):
+            if key in given:
+                words = given[key]
+                setattr(description, key, [words] if isinstance(words, str) else list(words))
+        for key in ("isolate", "sandbox"):
+            if key in given:
+                setattr(description, key, bool(given[key]))
+        for output, tolerance in given.get("tolerances", {}).items():
+            description.set_tolerance(output, float(tolerance))
+        for option, value in given.get("options", {}).items():
+            description.set_option(option, value)
+        for variable, value in given.get("values", {}).items():
+            description.set_start(variable, value)
+        return description
+
+    def _makers(self) -> dict[str, Callable[[], Adapter]]:
+        def maker(given: Any) -> Callable[[], Adapter]:
+            return lambda: Adapter(given)
+
+        return {name: maker(given) for name, given in self._own.items()}
+
+    def _prepared(self, keys: Mapping[str, Any]) -> _core.Description:
+        """As it is run: FMUs apart, and what is not written as they propose."""
+        description = self._changed(keys)
+        description.take_default_experiments()
+        description.isolate_fmus()
+        return description
+
+    def _call(self, verb: Callable[..., Any], description: _core.Description, *more: Any, progress: Any = None) -> Any:
+        """Calls a verb of the engine; what Python code of the user threw is the cause of its error."""
+        shown = bar(progress)
+        control = _core.Control(shown)
+        try:
+            answer = verb(description, self._makers(), list(self._methods.values()), control, *more)
+        except Error as error:
+            thrown = control.thrown()
+            if thrown is not None:
+                raise error from thrown
+            raise
+        finally:
+            if shown is not None:
+                shown.close()
+            raised = control.raised()
+            if raised is not None:  # by the handler of a signal
+                raise raised
+        if isinstance(answer, dict) and "failure" in answer:
+            answer["thrown"] = control.thrown()
+        elif control.interrupted:
+            warn(["interrupted: the answer is what was known by then"])
+        return answer
+
+    # Verbs.
+    def check(self, **keys: Any) -> Problems:
+        """Everything wrong or doubtful at once, without a run: names, connections, capabilities, options."""
+        return Problems(self._call(_core.check, self._prepared(keys), progress=False))
+
+    def inspect(self, **keys: Any) -> dict[str, Any]:
+        """What it is made of: variables, capabilities, loops, and which methods can run it (`entrain inspect --json`)."""
+        return dict(json.loads(self._call(_core.inspect, self._prepared(keys))))
+
+    def initial(self, **keys: Any) -> list[dict[str, Any]]:
+        """What every input is at the start, and from where."""
+        return list(json.loads(self._call(_core.inspect_initial, self._prepared(keys)))["initial_inputs"])
+
+    def methods(self) -> list[dict[str, Any]]:
+        """All coupling methods, with order, cost and options; those of your own come last."""
+        return list(_core.methods(list(self._methods.values())))
+
+    def advise(
+        self,
+        *,
+        verify: bool = False,
+        search: bool = False,
+        curves: bool = False,
+        gains: Sequence[str] = (),
+        parameters: Sequence[str] = (),
+        threads: int = 1,
+        progress: bool | None = None,
+        **keys: Any,
+    ) -> Advice:
+        """Which method and which step suit the system; `s.advise().apply()` takes them."""
+        settings = {
+            "verify": verify,
+            "search": search,
+            "curves": curves,
+            "gains": list(gains),
+            "parameters": list(parameters),
+            "threads": threads,
+        }
+        return Advice(self._call(_core.advise, self._prepared(keys), settings, progress=progress), self)
+
+    def verify(self, *, threads: int = 1, progress: bool | None = None, **keys: Any) -> Verification:
+        """Runs with h, h/2 and h/4, and what they show of the error of every output."""
+        return Verification(json.loads(self._call(_core.verify, self._prepared(keys), threads, progress=progress)))
+
+    def learn(
+        self,
+        *,
+        iterations: int = 30,
+        learn_tolerance: float = 1e-9,
+        gain: float = 1.0,
+        cutoff: float = 0.0,
+        progressive: str = "auto",
+        horizon: float = 0.0,
+        threads: int = 1,
+        progress: bool | None = None,
+        **keys: Any,
+    ) -> Learning:
+        """Runs again and again, and learns what to add to inputs (docs/theory/ilc.md)."""
+        options = {
+            "iterations": iterations,
+            "tolerance": learn_tolerance,
+            "gain": gain,
+            "cutoff": cutoff,
+            "progressive": progressive,
+            "horizon": horizon,
+            "threads": threads,
+        }
+        return Learning(self._call(_core.learn, self._prepared(keys), options, progress=progress))
+
+    def run(
+        self,
+        *,
+        stop: float | None = None,
+        step: float | None = None,
+        method: MethodLike | None = None,
+        tolerance: float | None = None,
+        options: Mapping[str, Any] | None = None,
+        values: Mapping[str, Value] | None = None,
+        record: Sequence[str] | str | None = None,
+        interval: float | None = None,
+        out: PathLike | None = None,
+        overwrite: bool = False,
+        estimate: bool = True,
+        until_trusted: bool = False,
+        budget: float = 50.0,
+        learned: Learning | PathLike | None = None,
+        checkpoint: PathLike | None = None,
+        every: float | None = None,
+        resume: PathLike | None = None,
+        threads: int = 1,
+        progress: bool | None = None,
+        **keys: Any,
+    ) -> Result:
+        """Runs the system to the stop time.
+
+        Args:
+            stop, step: s
+            method: the name of a coupling method, or a class derived from `entrain.Method`; "auto" chooses one
+            tolerance: of an error, as a share of the range of an output: what is trusted
+            options: of the method
+            values: start values by "subsystem.variable"
+            record: patterns of the signals to keep ("motor.*"); all outputs without
+            interval: keep rows on this grid in s, instead of every communication time
+            out: a folder for the files of the run, as `entrain run --out`; without, they are temporary
+            estimate: find the error of every output, by further runs if need be
+            until_trusted: run again with smaller steps or another method until the result is trusted, with at most
+                `budget` times the steps of the first run
+            learned: what `learn` returned, or the file that it saved
+            checkpoint, every, resume: files to continue from (docs/checkpoints.md)
+            threads: the result does not depend on them
+            progress: show a bar; without a word, in notebooks and terminals
+
+        Ctrl-C ends the run and returns what is there, with `termination` "interrupted". A run that fails raises `Error`,
+        whose `result` has everything up to then.
+        """
+        keys.update(stop=stop, step=step, method=method, tolerance=tolerance, options=options, values=values)
+        keys.update(record=record, interval=interval)
+        temporary = None if out is not None else tempfile.mkdtemp(prefix="entrain-")
+        folder = Path(out) if out is not None else Path(temporary or "") / self._folder_name()
+        correction = None
+        if isinstance(learned, Learning):
+            correction = learned._learning.learned
+        elif learned is not None:
+            correction = _core.read_learned(Path(learned))
+        arguments = {
+            "folder": folder,
+            "overwrite": overwrite,
+            "writes_results": out is not None,
+            "threads": threads,
+            "estimate": estimate,
+            "budget": float(budget) if until_trusted else None,
+            "learned": correction,
+            "checkpoint": None if checkpoint is None else Path(checkpoint),
+            "every": every,
+            "resume": None if resume is None else Path(resume),
+            "system": str(self._description.file) if str(self._description.file) not in ("", ".") else "",
+        }
+        try:
+            ran = self._call(_core.run, self._prepared(keys), arguments, progress=progress)
+        except BaseException:
+            if temporary is not None:
+                shutil.rmtree(temporary, ignore_errors=True)
+            raise
+        return self._finished(ran, folder, temporary)
+
+    def _folder_name(self) -> str:
+        return "".join(c if c.isalnum() or c in "-_" else "-" for c in self.name) or "system"
+
+    def _finished(self, ran: dict[str, Any], folder: Path, temporary: str | None) -> Result:
+        result = Result._of(ran, folder, has_results=temporary is None, temporary=temporary)
+        thrown = ran["thrown"]
+        error = ran["failure"] or ran["failed_at_end"]
+        if ran["termination"] == "interrupted":
+            warn([f"{result.summary['message']}; the result is what was recorded until then"])
+        elif error is not None:
+            error.result = result
+            raise error from thrown
+        elif ran["interrupted"]:
+            warn(["interrupted while the error was estimated; the run itself is complete"])
+        warn(ran["warnings"])
+        return result
+
+    def simulate(
+        self,
+        *,
+        stop: float | None = None,
+        step: float | None = None,
+        method: MethodLike | None = None,
+        signals: Sequence[str] | str = (),
+        record: bool | Sequence[str] = False,
+        resume: PathLike | None = None,
+        threads: int = 1,
+        **keys: Any,
+    ) -> Simulation:
+        """The system to be driven step by step:
+
+            with s.simulate(step=0.01) as sim:
+                for sample in sim:
+                    if sample["motor.w"] > 300:
+                        sim["ctrl.enable"] = False
+
+        Args:
+            signals: patterns of signals that the samples have besides inputs and outputs: states, parameters, locals
+            record: keep the signals: all outputs, or those of these patterns; `sim.result` has them after the end
+            resume: go on from a checkpoint file
+        """
+        keys.update(stop=stop, step=step, method=method)
+        if not isinstance(record, bool):
+            keys["record"] = record
+        given = {
+            "signals": [signals] if isinstance(signals, str) else list(signals),
+            "records": bool(record),
+            "threads": threads,
+        }
+        simulation = Simulation(self, self._prepared(keys), given)
+        if resume is not None:
+            try:
+                simulation._resume(Path(resume))
+            except BaseException:
+                simulation.close()
+                raise
+        return simulation
+
+    def function(
+        self, inputs: Sequence[str], outputs: Sequence[str], *, on_failure: str = "raise", **keys: Any
+    ) -> Function:
+        """The system as a function of numbers, for SciPy, SALib, Optuna: `f(x)` runs it with the start values `x` of
+        `inputs` and returns one number per output.
+
+        Args:
+            inputs: "subsystem.variable": parameters, states or inputs
+            outputs: "subsystem.variable.what" with what = last, first, max, min, mean, rms, range or integral
+            on_failure: "raise" an error, or return "nan"
+        """
+        from ._function import Function
+
+        return Function(self, inputs, outputs, on_failure, keys)
+
+    def gym(
+        self,
+        *,
+        actions: Sequence[str],
+        observations: Sequence[str],
+        reward: Callable[[Any], float],
+        step: float,
+        terminated: Callable[[Any], bool] | None = None,
+        bounds: Mapping[str, tuple[float, float]] | None = None,
+        **keys: Any,
+    ) -> Environment:
+        """The system as a gymnasium.Env.
+
+        Args:
+            actions: inputs that no output feeds, or tunable parameters
+            observations: patterns of signals
+            reward: called with the sample after each step
+            step: of the environment in s; the macro step is that of the system
+            terminated: called with the sample; True ends the episode
+            bounds: of actions and observations, by name
+        """
+        from ._gym import Environment
+
+        return Environment(self, actions, observations, reward, step, terminated, bounds or {}, keys)
+
+    # Files.
+    def text(self) -> str:
+        """The system as the text of a system file. Subsystems in Python are named, not contained."""
+        return str(self._absolute().text())
+
+    def save(self, file: PathLike) -> None:
+        """Writes that text."""
+        self._absolute().save(Path(file))
+
+    def convert(self, file: PathLike) -> list[Fact]:
+        """Writes the system in another format: .toml, .ssp with the FMUs packed, .ssd. Returns what it has no word for."""
+        self._refuse_own("convert")
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / f"{self._folder_name()}.toml"
+            self._absolute().save(source)
+            return [Fact(fact) for fact in _core.convert(source, Path(file))]
+
+    def _refuse_own(self, what: str) -> None:
+        if self._own:
+            raise ValueError(f"{what}: '{next(iter(self._own))}' is written in Python, which a file cannot contain")
+
+    def _absolute(self) -> _core.Description:
+        description = self._description.copy()
+        description.make_paths_absolute()
+        return description
+
+    def copy(self) -> System:
+        """Another system with the same content."""
+        other = System.__new__(System)
+        other._description = self._description.copy()
+        other._own = dict(self._own)
+        other._methods = dict(self._methods)
+        return other
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> System:
+        return self.copy()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"text": self.text(), "name": self.name, "own": self._own, "methods": self._methods}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._description = _core.parse(state["text"], Path(state["name"] + ".toml"))
+        self._description.name = state["name"]
+        self._own = state["own"]
+        self._methods = state["methods"]
+
+    def __repr__(self) -> str:
+        count = len(self.connections)
+        return f"<entrain.System {self.name}: {len(self)} subsystems, {count} connections, {self.method}>"
+
+    def _repr_html_(self) -> str:
+        """A drawing, and what the subsystems can do."""
+        from ._drawing import page_of
+
+        return page_of(self)

@@ -1,0 +1,173 @@
+#include "common.hpp"
+
+namespace entrain::python {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Also of a system, so that it outlives the call.
+struct Learning {
+  LearnResult result;
+  LearnOptions options;
+};
+
+AdviceSettings settings_of(nb::dict given, Control& control) {
+  AdviceSettings settings;
+  settings.verify = nb::cast<bool>(given["verify"]);
+  settings.search = nb::cast<bool>(given["search"]);
+  settings.curves = nb::cast<bool>(given["curves"]);
+  settings.threads = nb::cast<int>(given["threads"]);
+  settings.gains = nb::cast<std::vector<std::string>>(given["gains"]);
+  for (const auto& name : nb::cast<std::vector<std::string>>(given["parameters"])) {
+    settings.parameters.push_back({name, {}, {}});
+  }
+  settings.interrupt = &control.interrupt();
+  settings.progress = [&control](const AdviceProgress& progress) {
+    const std::string what = progress.method.empty() ? progress.part : progress.part + ": " + progress.method;
+    control.report(what.c_str(), -1.0);
+  };
+  return settings;
+}
+
+LearnOptions learn_options_of(nb::dict given, Control& control) {
+  LearnOptions options;
+  options.iterations = nb::cast<int>(given["iterations"]);
+  options.tolerance = nb::cast<double>(given["tolerance"]);
+  options.gain = nb::cast<double>(given["gain"]);
+  options.cutoff = nb::cast<double>(given["cutoff"]);
+  options.horizon = nb::cast<double>(given["horizon"]);
+  options.threads = nb::cast<int>(given["threads"]);
+  const auto word = nb::cast<std::string>(given["progressive"]);
+  const auto progressive = from_word<ProgressiveLearning>(word);
+  if (!progressive) throw nb::value_error("progressive is 'auto', 'always' or 'never'");
+  options.progressive = *progressive;
+  options.interrupt = &control.interrupt();
+  return options;
+}
+
+nb::dict dict_of(const MethodInfo& info) {
+  const MethodTraits& traits = info.traits;
+  nb::dict dict;
+  dict["name"] = nb::cast(traits.name);
+  dict["summary"] = nb::cast(traits.summary);
+  dict["family"] = nb::cast(to_string(traits.family));
+  dict["order"] = nb::cast(traits.order);
+  dict["calls_per_step"] = nb::cast(traits.calls_per_step);
+  dict["iterates"] = nb::cast(traits.iterates);
+  dict["patent_declared"] = nb::cast(traits.patent_declared);
+  nb::list options;
+  for (const auto& option : info.options) {
+    nb::dict entry;
+    entry["name"] = nb::cast(option.name);
+    entry["type"] = nb::cast(option.type);
+    entry["default"] = nb::cast(option.default_value);
+    entry["help"] = nb::cast(option.help);
+    options.append(entry);
+  }
+  dict["options"] = options;
+  return dict;
+}
+
+void bind_objects(nb::module_& module) {
+  nb::class_<Advice>(module, "Advice")
+      .def("json", &advice_json)
+      .def("reason", &Advice::reason)
+      .def("title", [](const Advice& advice) { return advice.choice ? advice.candidates[*advice.choice].title() : ""; })
+      .def("has_choice", [](const Advice& advice) { return advice.choice.has_value(); })
+      .def("step", [](const Advice& advice) { return advice.recommended_step; })
+      .def("page", [](const Advice& advice, const fs::path& file) { write_advice_page(advice, file); })
+      .def("applied", [](const Advice& advice, const SystemDescription& description, nb::dict subsystems,
+                         nb::list methods, Control& control) {
+        return applied(description, advice, make_extensions(subsystems, methods, control.shared_thrown()));
+      });
+  nb::class_<Comparison>(module, "Comparison")
+      .def("json", &comparison_json)
+      .def("page", [](const Comparison& c, const fs::path& file) { write_comparison_page(c, file); });
+  nb::class_<Learning>(module, "Learning")
+      .def("json", [](const Learning& learning) { return learning_json(learning.result); })
+      .def_prop_ro("learned", [](const Learning& learning) { return learning.result.learned; })
+      .def("page", [](const Learning& learning, const fs::path& file) {
+        write_learning_page(learning.result, learning.options, file);
+      });
+}
+
+}  // namespace
+
+void bind_verbs(nb::module_& module) {
+  using D = SystemDescription;
+  bind_objects(module);
+  module.def("load", [](const fs::path& path, nb::dict subsystems, nb::list methods, Control& control) {
+    const Extensions extensions = make_extensions(subsystems, methods, control.shared_thrown());
+    return outside(control, [&] { return load(path, extensions); });
+  });
+  module.def("check", [](const D& description, nb::dict subsystems, nb::list methods, Control& control) {
+    const Extensions extensions = make_extensions(subsystems, methods, control.shared_thrown());
+    return list_of(outside(control, [&] { return check(description, extensions); }));
+  });
+  module.def("check_file", [](const fs::path& path, Control& control) {
+    return list_of(outside(control, [&] { return check(path); }));
+  });
+  module.def("resolved", [](const D& description, nb::dict subsystems, nb::list methods, Control& control) {
+    const Extensions extensions = make_extensions(subsystems, methods, control.shared_thrown());
+    return outside(control, [&] { return resolved(description, extensions); });
+  });
+  module.def("inspect", [](const D& description, nb::dict subsystems, nb::list methods, Control& control) {
+    const Extensions extensions = make_extensions(subsystems, methods, control.shared_thrown());
+    return outside(control, [&] { return inspection_json(inspect(description, extensions)); });
+  });
+  module.def("inspect_initial", [](const D& description, nb::dict subsystems, nb::list methods, Control& control) {
+    const Extensions extensions = make_extensions(subsystems, methods, control.shared_thrown());
+    return outside(control, [&] { return initial_json(inspect_initial(description, extensions)); });
+  });
+  module.def("methods", [](nb::list methods) {
+    nb::list list;
+    const auto thrown = std::make_shared<Thrown>();
+    for (const auto& info : entrain::methods(make_extensions({}, methods, thrown))) list.append(dict_of(info));
+    return list;
+  });
+  module.def("advise",
+             [](const D& description, nb::dict subsystems, nb::list methods, Control& control, nb::dict given) {
+               const Extensions extensions = make_extensions(subsystems, methods, control.shared_thrown());
+               const AdviceSettings settings = settings_of(given, control);
+               return outside(control, [&] { return advise(description, settings, extensions); });
+             });
+  module.def("verify", [](const D& description, nb::dict subsystems, nb::list methods, Control& control, int threads) {
+    const Extensions extensions = make_extensions(subsystems, methods, control.shared_thrown());
+    RunOptions options;
+    options.threads = threads;
+    options.interrupt = &control.interrupt();
+    return outside(control, [&] {
+      const auto verification = verify(description, options, extensions);
+      return verification_json(verification, verification.grade(tolerances_of(description)));
+    });
+  });
+  module.def("learn",
+             [](const D& description, nb::dict subsystems, nb::list methods, Control& control, nb::dict given) {
+               const Extensions extensions = make_extensions(subsystems, methods, control.shared_thrown());
+               LearnOptions options = learn_options_of(given, control);
+               auto result = outside(control, [&] {
+                 return learn(description, options,
+                              {{}, [&](const LearnIteration&) { control.report("learn", -1.0); }, {}}, extensions);
+               });
+               options.interrupt = nullptr;
+               return Learning{std::move(result), options};
+             });
+  module.def(
+      "compare",
+      [](const std::vector<fs::path>& runs, std::optional<fs::path> reference, Control& control) {
+        return outside(control, [&] { return compare(runs, reference); });
+      },
+      nb::arg(), nb::arg().none(), nb::arg());
+  module.def("convert", [](const fs::path& from, const fs::path& to) { return list_of(convert(from, to)); });
+  module.def("new_system",
+             [](const fs::path& folder, const std::vector<fs::path>& fmus) { return new_system(folder, fmus); });
+  module.def("report", [](const fs::path& folder, const fs::path& file) {
+    const nb::gil_scoped_release released;
+    report(folder, file);
+  });
+  module.def("require_pages", &require_pages);
+  module.def("reproduce_entries", &reproduce_entries);
+  module.def("checkpointed_system", [](const fs::path& file) { return checkpointed_system(file); });
+}
+
+}  // namespace entrain::python

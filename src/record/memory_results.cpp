@@ -1,0 +1,136 @@
+#include <algorithm>
+#include <utility>
+
+#include "entrain/results.hpp"
+#include "record/results_file.hpp"
+
+namespace entrain::recording {
+namespace {
+
+/// An axis for each group while rows come; groups with equal ones share it at the end.
+class MemoryResults : public ResultsFile {
+ public:
+  explicit MemoryResults(std::shared_ptr<Results> results) : results_(std::move(results)) {}
+
+  void write_header(const RecordedLayout& layout) override {
+    *results_ = {};  // of an earlier run
+    results_->axes.resize(layout.groups.size());
+    for (const auto& column : layout.columns) {
+      const bool text = column.type == ValueType::String || column.type == ValueType::Binary;
+      results_->columns.push_back({column.name, column.unit, column.description, column.group, {}, text});
+    }
+  }
+  void write(const RowBlock& block, RowRange rows) override {
+    for (std::size_t row = rows.first; row < rows.end; ++row) {
+      for (std::size_t group = 0; group < results_->axes.size(); ++group) {
+        if (block.known(row, group)) results_->axes[group].push_back(block.time(row));
+      }
+    }
+    for (std::size_t c = 0; c < results_->columns.size(); ++c) {
+      auto& column = results_->columns[c];
+      for (std::size_t row = rows.first; row < rows.end; ++row) {
+        if (block.known(row, column.axis)) column.values.push_back(block.value(row, c));
+      }
+    }
+  }
+  void flush() override {}
+  void complete() override {
+    std::vector<std::vector<Time>> different;
+    std::vector<std::size_t> place;
+    for (auto& axis : results_->axes) {
+      const auto same = std::find(different.begin(), different.end(), axis);
+      place.push_back(static_cast<std::size_t>(same - different.begin()));
+      if (same == different.end()) different.push_back(std::move(axis));
+    }
+    results_->axes = std::move(different);
+    for (auto& column : results_->columns) column.axis = place[column.axis];
+  }
+  std::optional<Time> last_time() const override {
+    std::optional<Time> last;
+    for (const auto& axis : results_->axes) {
+      if (!axis.empty()) last = std::max(last.value_or(axis.back()), axis.back());
+    }
+    return last;
+  }
+
+ private:
+  std::shared_ptr<Results> results_;
+};
+
+/// Of a file that is named as no other format is.
+std::string_view format_named(const std::filesystem::path& file) {
+  const auto extension = file.extension();
+  if (extension == ".h5" || extension == ".hdf5") return kHdf5Format;
+  return extension == ".mat" ? kMatFormat : kCsvFormat;
+}
+
+/// Texts and bytes are not in `Results`.
+std::vector<const Results::Column*> numbers_of(const Results& results) {
+  std::vector<const Results::Column*> columns;
+  for (const auto& column : results.columns) {
+    if (!column.text) columns.push_back(&column);
+  }
+  return columns;
+}
+
+RecordedLayout layout_of(const Results& results, const std::vector<const Results::Column*>& columns) {
+  RecordedLayout layout;
+  layout.groups.resize(results.axes.size());
+  for (const auto* column : columns) {
+    layout.columns.push_back({column->name, column->unit, column->description, column->axis});
+    auto& group = layout.groups[column->axis];
+    if (group.empty()) group = column->name.substr(0, column->name.find('.'));
+  }
+  bool known = false;
+  for (const auto& axis : results.axes) {
+    if (axis.empty()) continue;
+    layout.start = known ? std::min(layout.start, axis.front()) : axis.front();
+    layout.stop = known ? std::max(layout.stop, axis.back()) : axis.back();
+    known = true;
+  }
+  return layout;
+}
+
+}  // namespace
+
+std::unique_ptr<ResultsFile> memory_results(std::shared_ptr<Results> results) {
+  return std::make_unique<MemoryResults>(std::move(results));
+}
+
+}  // namespace entrain::recording
+
+namespace entrain {
+
+void write_results(const Results& results, const std::filesystem::path& path) {
+  constexpr std::size_t kRows = 1024;
+  const auto columns = recording::numbers_of(results);
+  const auto file = recording::make_final_file(recording::format_named(path), path);
+  file->write_header(recording::layout_of(results, columns));
+  recording::RowBlock block(columns.size(), results.axes.size(), kRows);
+  std::vector<std::size_t> next(results.axes.size(), 0);  // of each axis: the sample that is written next
+  while (true) {
+    std::optional<Time> t;
+    for (std::size_t a = 0; a < next.size(); ++a) {
+      if (next[a] < results.axes[a].size())
+        t = std::min(t.value_or(results.axes[a][next[a]]), results.axes[a][next[a]]);
+    }
+    if (block.full() || (!t && block.rows() > 0)) {
+      file->write(block, block.all());
+      block.clear();
+    }
+    if (!t) break;
+    const auto row = block.add(*t);
+    for (std::size_t a = 0; a < next.size(); ++a) {
+      row.known[a] = next[a] < results.axes[a].size() && results.axes[a][next[a]] == *t ? 1 : 0;
+    }
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const auto axis = columns[c]->axis;
+      row.values[c] = row.known[axis] != 0 ? columns[c]->values[next[axis]] : 0.0;
+    }
+    for (std::size_t a = 0; a < next.size(); ++a) next[a] += row.known[a];
+  }
+  file->flush();
+  file->complete();
+}
+
+}  // namespace entrain

@@ -1,0 +1,67 @@
+"""Every example with every method: the same bits as the program."""
+import numpy as np
+import pytest
+
+import entrain as en
+from conftest import EXAMPLES
+
+# How far each is run: enough steps to see a difference, no more.
+STOPS = {
+    "car": 12.0,
+    "chain": 0.3,
+    "drivetrain": 0.2,
+    "fmu": 0.1,
+    "learning": 1.0,
+    "learning_cubic": 1.0,
+    "lotka_volterra": 1.0,
+    "mechanical": 0.2,
+    "oscillator": 10.0,
+    "two_mass": 20.0,
+}
+METHODS = [method["name"] for method in en.methods()]
+
+
+def test_every_example_is_here():
+    assert sorted(STOPS) == sorted(folder.name for folder in EXAMPLES.iterdir() if (folder / "system.toml").is_file())
+
+
+@pytest.mark.filterwarnings("ignore::entrain.EntrainWarning")
+@pytest.mark.parametrize("example", STOPS)
+def test_all_methods_give_the_bits_of_the_program(example, program, tmp_path):
+    system = en.System(EXAMPLES / example)
+    compared = 0
+    for method in METHODS:
+        folder = tmp_path / method
+        code = program(
+            "run", EXAMPLES / example, "--method", method, "--stop", STOPS[example], "--no-estimate", "--require", "any",
+            "--quiet", "--out", folder,
+        )
+        if code != 0:  # the method cannot run this system: neither here
+            with pytest.raises(en.Error):
+                system.run(method=method, stop=STOPS[example], estimate=False)
+            continue
+        theirs = en.Result(folder)
+        ours = system.run(method=method, stop=STOPS[example], estimate=False)
+        assert ours.names == theirs.names
+        for name in theirs:
+            assert np.array_equal(ours[name].t, theirs[name].t), (method, name)
+            assert np.array_equal(ours[name].values, theirs[name].values), (method, name)
+            assert ours[name].unit == theirs[name].unit
+        assert len(ours[ours.names[0]].t) > 2
+        compared += 1
+    assert compared >= 3
+
+
+def test_estimates_and_verdict_are_those_of_run_json(program, tmp_path):
+    assert program("run", EXAMPLES / "lotka_volterra", "--stop", 2, "--quiet", "--out", tmp_path / "run") == 0
+    theirs = en.Result(tmp_path / "run")
+    ours = en.System(EXAMPLES / "lotka_volterra").run(stop=2)
+    for result in (ours, theirs):
+        assert result.verdict.grade == "trusted"
+    assert ours.verdict.error == theirs.verdict.error
+    assert ours.verdict.output == theirs.verdict.output
+    for name in theirs:
+        assert ours[name].error == theirs[name].error
+        assert ours[name].bound == theirs[name].bound
+        assert 0 < ours[name].error < 0.01
+    assert ours.summary["outputs"] == theirs.summary["outputs"]

@@ -1,0 +1,194 @@
+"""Systems: building, checking, changing, files, pickling."""
+import copy
+import os
+import pathlib
+import pickle
+
+import numpy as np
+import pytest
+
+import entrain as en
+from conftest import BUILD, EXAMPLES
+
+FMUS = BUILD / "fmus"
+
+
+def lotka_volterra():
+    s = en.System(name="lv")
+    s.add("prey", "lotka_volterra.prey")
+    s.add("predator", "lotka_volterra.predator")
+    for output, target, *_ in en.System(EXAMPLES / "lotka_volterra").connections:
+        s.connect(output, target)
+    s.stop, s.step, s.method = 2.0, 1e-3, "jacobi"
+    return s
+
+
+def test_a_system_built_here_runs_as_the_one_from_the_file():
+    file = en.System(EXAMPLES / "lotka_volterra")
+    ours, theirs = lotka_volterra().run(estimate=False), file.run(stop=2, method="jacobi", estimate=False)
+    for name in theirs:
+        assert np.array_equal(ours[name].values, theirs[name].values)
+
+
+def test_start_values_by_keyword_item_and_call_are_the_same():
+    by_item, by_call = lotka_volterra(), lotka_volterra()
+    by_item["prey.alpha"] = 0.7
+    by_keyword = lotka_volterra().add("prey", "lotka_volterra.prey", alpha=0.7)
+    results = [s.run(estimate=False) for s in (by_item, by_keyword)]
+    results.append(by_call.run(estimate=False, values={"prey.alpha": 0.7}))
+    plain = by_call.run(estimate=False)  # what is passed to run is for that run alone
+    for r in results[1:]:
+        assert np.array_equal(r["prey.p"].values, results[0]["prey.p"].values)
+    assert not np.array_equal(plain["prey.p"].values, results[0]["prey.p"].values)
+    assert by_item["prey"]["start"] == {"alpha": 0.7}
+
+
+def test_an_fmu_an_ssp_and_a_folder(tmp_path):
+    alone = en.System(FMUS / "2" / "mechanical_left.fmu")
+    assert alone.subsystems == ["fmu"]
+    made = en.new(tmp_path / "plant", [FMUS / "2" / "mechanical_left.fmu", FMUS / "2" / "mechanical_right.fmu"])
+    assert len(made) == 2 and len(made.connections) >= 2
+    made.convert(tmp_path / "plant.ssp")
+    packed = en.System(tmp_path / "plant.ssp")
+    assert packed.subsystems == made.subsystems
+    keys = {"stop": 0.01, "step": 1e-3, "method": "jacobi", "estimate": False}
+    ours, theirs = packed.run(**keys), made.run(**keys)
+    for name in theirs:
+        assert np.array_equal(ours[name].values, theirs[name].values)
+
+
+def test_fmus_run_in_processes_of_their_own_unless_forbidden():
+    s = en.System(FMUS / "2" / "mechanical_left.fmu")
+    for isolate, apart in ((None, True), (False, False)):
+        with s.simulate(stop=1, step=0.1, isolate=isolate, open="fmu.*") as sim:
+            sim.step()
+            children = pathlib.Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
+            names = [pathlib.Path(f"/proc/{child}/comm").read_text().strip() for child in children]
+            assert any(name.startswith("entrain-worker") for name in names) == apart
+
+
+def test_check_lists_every_problem_with_its_remedy():
+    s = lotka_volterra()
+    assert len(s.check()) == 0
+    s.connect("prey.q", "predator.uu")
+    s.add("third", "no.model")
+    problems = s.check()
+    assert len(problems.errors) >= 2
+    assert any("did you mean" in str(problem) for problem in problems)
+    with pytest.raises(en.Error) as error:
+        s.run()
+    assert error.value.family == "invalid-system" and len(error.value.problems) >= 2
+    assert error.value.code == error.value.problems[0].code
+
+
+def test_wrong_types_are_refused_where_they_are_written():
+    s = lotka_volterra()
+    for wrong in (lambda: s.connect(3, 4), lambda: s.connect("prey", "predator.u"), lambda: s.__setitem__(3, 4),
+                  lambda: s.__setitem__("x", 5), lambda: s.run(stopp=3), lambda: s.add("a", 3),
+                  lambda: s.run(method=3), lambda: s.run(options={"degree": object()})):
+        with pytest.raises(TypeError):
+            wrong()
+    with pytest.raises(en.Error) as error:
+        s.__setitem__("preys.alpha", 1.0)
+    assert "prey" in str(error.value)
+    with pytest.raises(en.Error):
+        s.add("b", "x.fmu", options={"no_such_key": 1})
+    with pytest.raises(ValueError):
+        s.run(threads=0)
+    with pytest.raises(KeyError):
+        s.disconnect("prey.nothing")
+    with pytest.raises(KeyError, match="did you mean 'prey'"):
+        s["preys"]
+    assert s.run(estimate=False).termination == "completed"  # nothing of that has harmed it
+
+
+def test_missing_file_and_unknown_method():
+    with pytest.raises(en.Error) as error:
+        en.System("no_such_folder")
+    assert error.value.family == "file-failed"
+    with pytest.raises(en.Error) as error:
+        lotka_volterra().run(method="jacoby")
+    assert "jacobi" in str(error.value)
+
+
+def test_pickled_systems_run_elsewhere_to_the_same_bits(tmp_path):
+    for s in (lotka_volterra(), en.System(EXAMPLES / "fmu")):
+        keys = {"stop": 0.01, "method": "jacobi", "estimate": False}
+        here = s.run(**keys)
+        before = os.getcwd()
+        os.chdir(tmp_path)  # relative paths of the file must not matter
+        try:
+            there = pickle.loads(pickle.dumps(s)).run(**keys)
+        finally:
+            os.chdir(before)
+        for name in here:
+            assert np.array_equal(here[name].values, there[name].values)
+
+
+def test_copies_are_independent():
+    s = lotka_volterra()
+    other = copy.copy(s)
+    other.step = 0.1
+    other["prey.alpha"] = 0.7
+    assert s.step == 1e-3 and s["prey"]["start"] == {}
+
+
+def test_advice_is_taken_over():
+    s = lotka_volterra()
+    s.tolerance = 1e-4
+    advice = s.advise()
+    assert advice.method and advice.reason and advice["candidates"]
+    advice.apply()
+    assert s.method in advice.method
+    assert s.step == advice.step
+    assert s.run().verdict.grade == "trusted"
+
+
+def test_verify_and_learn_give_what_the_program_prints(tmp_path):
+    verification = lotka_volterra().verify(step=0.01)
+    assert verification.grade == "trusted"
+    assert verification["outputs"]["prey.p"]["order"] == pytest.approx(1.0, abs=0.1)
+    s = en.System(EXAMPLES / "learning")
+    learning = s.learn(iterations=3, stop=2)
+    errors = [iteration["residual"] for iteration in learning["iterations"]]
+    assert errors[-1] < errors[0] / 10
+    learning.save(tmp_path / "learned.json")
+    ours = s.run(stop=2, learned=learning, estimate=False)
+    theirs = s.run(stop=2, learned=tmp_path / "learned.json", estimate=False)
+    assert ours.summary["learned_correction"]
+    for name in ours:
+        assert np.array_equal(ours[name].values, theirs[name].values)
+
+
+def test_inspect_and_initial():
+    s = lotka_volterra()
+    inspection = s.inspect()
+    assert set(inspection["subsystems"]) == {"prey", "predator"}
+    assert len(s.initial()) == 2
+    assert en.inspect(EXAMPLES / "lotka_volterra")["subsystems"].keys() == inspection["subsystems"].keys()
+
+
+def test_drawing_has_boxes_arrows_and_open_inputs():
+    page = lotka_volterra()._repr_html_()
+    assert page.count("<rect") == 2 and page.count("marker-end") == 2
+    assert "<td>F</td>" in en.System(FMUS / "2" / "mechanical_left.fmu")._repr_html_()
+    broken = lotka_volterra().add("third", "no.model")
+    assert "no.model" in broken._repr_html_()
+    assert en.System()._repr_html_()
+
+
+def test_until_trusted_makes_the_steps_smaller():
+    s = lotka_volterra()
+    r = s.run(step=0.2, method="jacobi", tolerance=1e-3, until_trusted=True)
+    assert r.verdict.grade == "trusted"
+    assert r.summary["step"] < 0.2 or r.summary["method"] != "jacobi"
+    assert r["prey.p"].t[-1] == 2.0
+
+
+def test_warnings_of_a_run_are_python_warnings_at_the_line_of_the_user():
+    s = en.System(FMUS / "2" / "mechanical_left.fmu")
+    with pytest.warns(en.EntrainWarning, match="open: fmu.F") as caught:
+        r = s.run(stop=0.1, step=0.01, estimate=False)
+    assert [w.code for w in r.warnings] == ["inputs-open"]
+    assert len(caught) == 1 and caught[0].filename == __file__
+    assert not s.run(stop=0.1, step=0.01, estimate=False, open="fmu.*").warnings
