@@ -99,7 +99,7 @@ double Search::calls_per_step(const Candidate& candidate) const {
   for (const auto& trial : result_.trials) {
     if (trial.config == candidate && trial.calls_per_step > 0.0) return trial.calls_per_step;
   }
-  return traits(candidate).calls_per_step * static_cast<double>(look_.subsystems);
+  return std::max(1.0, traits(candidate).calls_per_step) * static_cast<double>(look_.subsystems);
 }
 
 /// Of what the cheapest of the runs allows the search that can come of it: those that were offered so far, of which one

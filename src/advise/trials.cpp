@@ -18,8 +18,8 @@ double calls_of(const RunSummary& summary) {
   return calls;
 }
 
-/// The power of time with which an error grows, by the two halves of its course: t^1 gives them a ratio of 2^1.4. Halves
-/// that differ by less than a tenth show where in an oscillation they end.
+/// The power of time with which an error grows, by the two halves of its course: t^1 gives them a ratio of 2^1.4.
+/// Halves that differ by less than a tenth show where in an oscillation they end.
 double growth_of(const std::vector<double>& course) {
   constexpr double kOfEvenGrowth = 1.4;
   constexpr double kAlike = 1.1;
@@ -79,7 +79,8 @@ Trial TrialRuns::run(const MethodConfig& config, Duration step, Duration length,
         estimate::estimated_run(description, {options, {}, {}}, extensions_, {.refines = false, .meter = &meter});
     calls_ += meter.calls();
     trial.cut_short = meter.exceeded();
-    trial.calls_per_step = calls_of(summary) / std::max(1.0, std::round((summary.reached - summary.start) / step));
+    const double steps = std::round((summary.reached - summary.start) / step) - 1.0;
+    if (steps >= 1.0) trial.calls_per_step = (calls_of(summary) - meter.calls_to_begin()) / steps;
     if (summary.termination != Termination::Completed) {
       trial.failure = failure_of(trial, summary.message);
       return trial;

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <limits>
+#include <optional>
 
 #include "coupling/calls_made.hpp"
 #include "run/step_watcher.hpp"
@@ -22,6 +22,8 @@ class CallMeter final : public running::StepWatcher {
 
   double calls() const { return before_ + in_run_; }
   bool exceeded() const { return exceeded_; }
+  /// In the first macro step of the first run, which often begins with shorter ones and with linearizations.
+  double calls_to_begin() const { return to_begin_.value_or(0.0); }
   /// For RunOptions::interrupt.
   const std::atomic<bool>* stop() const { return &stop_; }
 
@@ -33,6 +35,7 @@ class CallMeter final : public running::StepWatcher {
     const double now = coupling::calls_made(system);
     const double of_step = now - in_run_;
     in_run_ = now;
+    if (!to_begin_) to_begin_ = now;
     decide(of_step);
   }
   void end(const RunSummary&) override {
@@ -53,6 +56,7 @@ class CallMeter final : public running::StepWatcher {
   CoupledSystem* system_ = nullptr;  // of the run under way
   double before_ = 0.0;
   double in_run_ = 0.0;
+  std::optional<double> to_begin_;
   bool exceeded_ = false;
   std::atomic<bool> stop_ = false;
 };

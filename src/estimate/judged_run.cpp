@@ -10,8 +10,9 @@ JudgedRun estimated_run(const SystemDescription& chosen, const JudgedRunOptions&
                         const TrialOptions& trial) {
   JudgedRun result;
   result.system = resolved(chosen, extensions);
-  RunEstimator estimator(result.system, options.run, extensions,
-                         {.enabled = true, .progress = options.estimating, .refines = trial.refines, .meter = trial.meter});
+  RunEstimator estimator(
+      result.system, options.run, extensions,
+      {.enabled = true, .progress = options.estimating, .refines = trial.refines, .meter = trial.meter});
   {  // gone before its companions are made: an FMU may be the only one of its kind
     session::Session session(chosen, options.run, extensions);
     estimator.watch(session);

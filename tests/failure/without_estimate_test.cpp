@@ -19,7 +19,7 @@
 #include "support/two_in_a_loop.hpp"
 
 namespace entrain::test {
-namespace estimate_bad_input_test {
+namespace without_estimate_test {
 
 using Json = nlohmann::json;
 
@@ -184,5 +184,5 @@ start = { v = 0.0 }
   EXPECT_NEAR(output["error"].get<double>() / truth, 1.0, 0.3);
 }
 
-}  // namespace estimate_bad_input_test
+}  // namespace without_estimate_test
 }  // namespace entrain::test
