@@ -1,5 +1,5 @@
-// A ball that bounces, coupled with what it moves. Where it bounces, a motion beside the run cannot follow, and companions
-// take over. The truth is a Runge-Kutta integration of all equations at once that finds the bounces by bisection.
+// A ball that bounces, coupled with what it moves. Where it bounces, a motion beside the run cannot follow: companions
+// serve, or the error is unknown. The truth is a Runge-Kutta integration of all equations at once that finds the bounces by bisection.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -108,7 +108,6 @@ SystemDescription described(const std::string& method) {
   auto description = test::two_in_a_loop(2.4);  // four bounces
   description.method.value = method;
   description.step = {0.01, {}};
-  description.subsystems[1].step = Written<double>{0.02, {}};  // companions alone would not be asked first
   return description;
 }
 
@@ -157,6 +156,15 @@ TEST_P(Bouncing, errors_are_found_by_companions_and_near_the_truth) {
   EXPECT_NE(run.verdict.grade, Grade::Unknown);
 }
 INSTANTIATE_TEST_SUITE_P(StateEvents, Bouncing, testing::Values("jacobi", "gauss-seidel"));
+
+/// The motion beside the run ends at the first event, and companions share the imposed step.
+TEST(StateEvents, with_imposed_steps_keep_the_grade_at_check) {
+  auto description = described("jacobi");
+  description.subsystems[1].step = Written<double>{0.02, {}};
+  const auto run = run_judged(description, {}, bouncing());
+  EXPECT_EQ(run.verdict.grade, Grade::Check) << run.verdict.headline();
+  EXPECT_TRUE(test::has_fact(run.estimate.reasons, FactCode::EstimateImposedStep, "b"));
+}
 
 TEST(StateEvents, leave_the_error_unknown_where_the_run_cannot_be_repeated) {
   auto description = described("jacobi");
