@@ -1,5 +1,6 @@
 // A ball that bounces, coupled with what it moves. Where it bounces, a motion beside the run cannot follow: companions
-// serve, or the error is unknown. The truth is a Runge-Kutta integration of all equations at once that finds the bounces by bisection.
+// serve, or the error is unknown. The truth is a Runge-Kutta integration of all equations at once that finds the
+// bounces by bisection.
 #include <gtest/gtest.h>
 
 #include <array>
