@@ -116,7 +116,7 @@ TEST(EstimateBadInput, run_of_one_step_is_graded) {
 }
 
 TEST(EstimateBadInput, imposed_steps_that_no_companion_fits_leave_the_grade_unknown_with_a_command) {
-  auto description = two_in_a_loop(3.0);
+  auto description = two_in_a_loop(2.7);
   description.step = {0.03, {}};
   description.subsystems[0].step = Written<double>{0.01, {}};  // neither a half nor a quarter of the step
   description.subsystems[1].step = Written<double>{0.09, {}};  // neither twice nor four times the step
