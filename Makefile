@@ -6,9 +6,11 @@ BUILD = $(if $(filter release ci,$(PRESET)),build,build/$(PRESET))
 TARGETS ?= entrain_program entrain_shared fmus
 # TIER=fast: these tiers whole, in a few processes, without the tests that calculate or wait for seconds.
 FAST = unit contract
+# Tiers of many short tests: a few processes share them (tools/run_tiers); ctest starts one for every test, which takes longer.
+SHARED = unit contract failure
 SLOW = SpectralRadius.*:Faults.*:VerifySteps.*:Advice.*:AdvisedStep.*
 TIERS = $(if $(filter fast,$(TIER)),$(FAST),$(TIER))
-TIERS_REGEX = $(subst $(eval ) ,|,$(strip $(TIERS)))
+regex = $(subst $(eval ) ,|,$(strip $(1)))
 CTEST = ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
 
 .PHONY: help setup build demo test sanitize asan tsan check format tidy words layers links walk bench fuzz torture install clean
@@ -33,8 +35,11 @@ test: ## all tests (TESTS=regex for some; TIER=fast for what ends within a minut
 	@$(MAKE) --no-print-directory build TARGETS='$(if $(TIER),$(TIERS:=_tests),tests)'
 ifeq ($(TIER)$(TESTS),fast)
 	@tools/run_tiers $(BUILD) $(FAST) --filter='-$(SLOW)' --jobs=$(JOBS)
+else ifeq ($(TIER)$(TESTS),)
+	@tools/run_tiers $(BUILD) $(SHARED) --jobs=$(JOBS)
+	@$(CTEST) -LE '^($(call regex,$(SHARED)))$$'
 else
-	@$(CTEST) $(if $(TIER),-L '^($(TIERS_REGEX))$$') $(if $(TESTS),-R '$(TESTS)')
+	@$(CTEST) $(if $(TIER),-L '^($(call regex,$(TIERS)))$$') $(if $(TESTS),-R '$(TESTS)')
 endif
 
 sanitize: asan tsan ## the tests under sanitizers: asan, tsan

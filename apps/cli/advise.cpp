@@ -164,7 +164,7 @@ int run(const AdviseArguments& arguments) {
   if (shows) settings.progress = show_progress;
   const auto advice = advise(description, settings);
   if (shows) fmt::print(stderr, "\r\x1b[K");
-  print(arguments.json ? advice_json(advice) : advice_text(advice));
+  arguments.json ? print_exact(advice_json(advice)) : print(advice_text(advice));
   if (arguments.report) {
     write_advice_page(advice, *arguments.report);
     if (!arguments.json) print(fmt::format("report: {}\n", *arguments.report));

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -14,6 +15,7 @@
 #include <cstring>
 #include <map>
 
+#include "cli/terminal.hpp"
 #include "entrain/watchdog.hpp"
 
 namespace entrain::cli {
@@ -22,8 +24,14 @@ namespace {
 std::atomic<bool> interrupted = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler must not lock");
 
-std::FILE* own_output = stdout;
-std::FILE* own_error_output = stderr;
+/// A stream of the program: not the one that FMUs write to.
+struct OwnStream {
+  int number;  ///< in the process that waits for this one, which has no FMUs
+  std::FILE* file;
+  struct stat about {};
+};
+OwnStream own_output{STDOUT_FILENO, stdout};
+OwnStream own_error_output{STDERR_FILENO, stderr};
 
 /// Those whose default is the end of the program, without faults of the program itself and SIGPIPE, which is ignored.
 struct EndingSignal {
@@ -64,6 +72,29 @@ std::FILE* copy_of(std::FILE* stream) {
   const int descriptor = ::fcntl(::fileno(stream), F_DUPFD_CLOEXEC, kAboveStreams);
   std::FILE* copy = descriptor < 0 ? nullptr : ::fdopen(descriptor, "w");
   return copy == nullptr ? stream : copy;
+}
+
+void keep(OwnStream& stream) {
+  stream.file = copy_of(stream.file);
+  ::fstat(::fileno(stream.file), &stream.about);
+}
+
+/// An FMU may close all descriptors, and open files of its own in their place.
+std::FILE* sound(OwnStream& stream) {
+  const auto is_it = [&](int descriptor) {
+    struct stat now {};
+    return ::fstat(descriptor, &now) == 0 && now.st_dev == stream.about.st_dev && now.st_ino == stream.about.st_ino;
+  };
+  if (stream.about.st_ino == 0 || is_it(::fileno(stream.file))) return stream.file;
+  const std::string path = fmt::format("/proc/{}/fd/{}", ::getppid(), stream.number);
+  const int again = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  std::FILE* file = again >= 0 && is_it(again) ? ::fdopen(again, "w") : nullptr;
+  if (file != nullptr) {
+    stream.file = file;
+  } else if (again >= 0) {
+    ::close(again);
+  }
+  return stream.file;
 }
 
 }  // namespace
@@ -116,23 +147,28 @@ int exit_code(Grade grade, RequiredGrade required) {
 }
 
 std::FILE* output() {
-  return own_output;
+  return sound(own_output);
 }
 
 std::FILE* error_output() {
-  return own_error_output;
+  return sound(own_error_output);
 }
 
 void keep_streams() {
-  own_output = copy_of(stdout);
-  own_error_output = copy_of(stderr);
-  std::setvbuf(own_error_output, nullptr, _IONBF, 0);
-  error_descriptor = ::fileno(own_error_output);
-  if (own_output != stdout) ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  keep(own_output);
+  keep(own_error_output);
+  std::setvbuf(own_error_output.file, nullptr, _IONBF, 0);
+  error_descriptor = ::fileno(own_error_output.file);
+  if (own_output.file != stdout) ::dup2(STDERR_FILENO, STDOUT_FILENO);
+}
+
+void print_exact(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), output());
 }
 
 void print(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), output());
+  const auto columns = output_columns();
+  print_exact(columns == kAnyWidth ? text : wrapped(text, columns));
 }
 
 void print_error(std::string_view text) {
@@ -142,6 +178,7 @@ void print_error(std::string_view text) {
     lines.append("entrain: ").append(text.substr(0, end)).append("\n");
     text.remove_prefix(std::min(end + 1, text.size()));
   }
+  if (::isatty(::fileno(error_output())) == 1) lines = wrapped(lines, terminal_columns());
   std::fwrite(lines.data(), 1, lines.size(), error_output());
 }
 

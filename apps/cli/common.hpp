@@ -61,7 +61,10 @@ std::FILE* output();
 std::FILE* error_output();
 void keep_streams();
 
+/// For people: on a terminal, lines that are too long are broken at spaces.
 void print(std::string_view text);
+/// For programs: JSON, scripts.
+void print_exact(std::string_view text);
 /// To stderr, every line prefixed by "entrain: ".
 void print_error(std::string_view text);
 

@@ -24,7 +24,7 @@ int compare_runs(const CompareArguments& arguments) {
   }
   if (arguments.report) require_pages();
   const auto comparison = compare({arguments.runs.begin(), arguments.runs.end()}, arguments.reference);
-  print(arguments.json ? comparison_json(comparison) : comparison_text(comparison));
+  arguments.json ? print_exact(comparison_json(comparison)) : print(comparison_text(comparison));
   if (!arguments.report) return kDone;
   write_comparison_page(comparison, *arguments.report);
   if (!arguments.json) print(fmt::format("report: {}\n", *arguments.report));

@@ -77,11 +77,12 @@ Command add_completion(CLI::App& program) {
       ->required()
       ->type_name("")
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  return {
-      command, [shell, &program] {
-        print(*shell == "bash" ? bash_script(program) : *shell == "zsh" ? zsh_script(program) : fish_script(program));
-        return kDone;
-      }};
+  return {command, [shell, &program] {
+            print_exact(*shell == "bash"  ? bash_script(program)
+                        : *shell == "zsh" ? zsh_script(program)
+                                          : fish_script(program));
+            return kDone;
+          }};
 }
 
 }  // namespace entrain::cli

@@ -3,7 +3,9 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/common.hpp"
+#include "cli/system_arguments.hpp"
 #include "entrain/convert.hpp"
+#include "entrain/sandbox.hpp"
 
 namespace entrain::cli {
 
@@ -11,6 +13,7 @@ Command add_convert(CLI::App& program) {
   struct Arguments {
     std::string in;
     std::string out;
+    LoadOptions options;
   };
   auto* command = add_subcommand(program, "convert", "Write a system in another format: TOML or SSP",
                                  "entrain convert plant plant.ssp");
@@ -19,8 +22,10 @@ Command add_convert(CLI::App& program) {
       ->required()
       ->type_name("");
   command->add_option("OUT", arguments->out, "File to write (.toml, .ssp, .ssd)")->required()->type_name("");
+  add_sandbox(*command, arguments->options.sandbox);
   return {command, [arguments] {
-            for (const auto& note : convert(arguments->in, arguments->out)) print_error(render(note));
+            for (const auto& note : convert(arguments->in, arguments->out, arguments->options))
+              print_error(render(note));
             print(fmt::format("wrote {}\n", arguments->out));
             return kDone;
           }};

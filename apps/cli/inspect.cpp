@@ -4,9 +4,11 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/common.hpp"
+#include "cli/system_arguments.hpp"
 #include "cli/table.hpp"
 #include "cli/text_report.hpp"
 #include "entrain/entrain.hpp"
+#include "entrain/sandbox.hpp"
 #include "entrain/text.hpp"
 
 namespace entrain::cli {
@@ -54,6 +56,7 @@ Command add_inspect(CLI::App& program) {
     bool json = false;
     bool initial = false;
     std::vector<std::string> sets;
+    LoadOptions options;
   };
   auto* command = add_subcommand(program, "inspect", "Show the variables, capabilities and loops of a system or an FMU",
                                  "entrain inspect examples/mechanical");
@@ -67,16 +70,17 @@ Command add_inspect(CLI::App& program) {
       ->type_name("SUB.VAR=VALUE")
       ->allow_extra_args(false)
       ->check(assignment_validator());
+  add_sandbox(*command, arguments->options.sandbox);
   return {command, [arguments] {
-            auto description = load(arguments->system);
+            auto description = load(arguments->system, {}, arguments->options);
             for (const auto& assignment : arguments->sets) apply_set(description, assignment);
             if (arguments->initial) {
               const auto inputs = inspect_initial(description);
-              print(arguments->json ? initial_json(inputs) : initial_text(inputs));
+              arguments->json ? print_exact(initial_json(inputs)) : print(initial_text(inputs));
               return kDone;
             }
             const auto inspection = inspect(description);
-            print(arguments->json ? inspection_json(inspection) : inspection_text(inspection));
+            arguments->json ? print_exact(inspection_json(inspection)) : print(inspection_text(inspection));
             return kDone;
           }};
 }

@@ -73,6 +73,8 @@ std::string replay_command(const LearnArguments& arguments, const LearnResult& r
   const bool cut = result.learned_to < result.stop;
   if (arguments.start) command += fmt::format(" --start {}", *arguments.start);
   if (arguments.stop || cut) command += fmt::format(" --stop {}", cut ? result.learned_to : *arguments.stop);
+  if (arguments.isolate) command += " --isolate";
+  if (arguments.sandbox) command += " --sandbox";
   return command + " --learned " + shell_word(file);
 }
 
@@ -157,7 +159,7 @@ int learn_system(const LearnArguments& arguments) {
   save_learned(result.learned, file);
   save_learning(result, folder / "learning.json");
   if (arguments.report) write_learning_page(result, options, folder / "report.html");
-  if (arguments.json) print(learning_json(result));
+  if (arguments.json) print_exact(learning_json(result));
   if (prints) print_result(arguments, result, file.string());
   if (prints && arguments.report) print(fmt::format("report: {}\n", (folder / "report.html").string()));
   return judge_end(result, options.tolerance);
@@ -185,6 +187,11 @@ Command add_learn(CLI::App& program) {
   command->add_option("--gain", options.gain, "Share of the error that is learned from each run")
       ->type_name("G")
       ->check(CLI::Range(0.0, 2.0));
+  command
+      ->add_option("--memory", options.memory,
+                   "Earlier runs that the next correction is made of besides the last: 4 needs fewer runs")
+      ->type_name("N")
+      ->check(CLI::Range(0, 20));
   command->add_option("--cutoff", options.cutoff, "Low-pass filter of the corrections, in Hz; 0 = none")
       ->type_name("F")
       ->check(CLI::NonNegativeNumber);

@@ -7,31 +7,34 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <string>
 #include <vector>
 
 #include "cli/common.hpp"
 #include "cli/supervisor.hpp"
+#include "cli/usage.hpp"
+#include "entrain/cache.hpp"
 #include "entrain/report.hpp"
-#include "entrain/text.hpp"
 #include "entrain/watchdog.hpp"
 #include "entrain/worker.hpp"
 
 namespace entrain::cli {
 namespace {
 
-/// The message about a first word that is no subcommand; CLI11 reports only that it was not expected. Empty = it is
-/// one.
-std::string unknown_command(const CLI::App& program, const std::string& word) {
-  std::vector<std::string> known;
-  for (const auto* command : program.get_subcommands({})) known.push_back(command->get_name());
-  if (word.starts_with('-') || std::find(known.begin(), known.end(), word) != known.end()) return {};
-  return fmt::format("unknown command '{}'; {}", word, suggestion(word, known));
+/// `command`: whose help helps; empty = that of the program.
+int wrong_usage(std::string_view what, std::string_view command = {}) {
+  print_error(what);
+  print_error(fmt::format("see 'entrain {}{}--help'", command, command.empty() ? "" : " "));
+  return kWrongUsage;
 }
 
-int wrong_usage(std::string_view what) {
-  print_error(what);
-  print_error("see 'entrain --help'");
-  return kWrongUsage;
+/// Everything that is wrong was written on the command line, not in a file.
+bool is_wrong_usage(const Error& error) {
+  const auto& problems = error.problems();
+  return !problems.empty() && std::all_of(problems.begin(), problems.end(), [](const Problem& problem) {
+    return problem.severity == Problem::Severity::Warning || problem.where.file.starts_with("--");
+  });
 }
 
 /// Who asked for JSON gets an error as JSON too.
@@ -40,23 +43,43 @@ int run_command(const Command& command) {
     return command.run();
   } catch (const Error& error) {
     const auto* json = command.app->get_option_no_throw("--json");
-    if (json != nullptr && json->count() > 0) print(error_json(error));
-    throw;
+    if (json != nullptr && json->count() > 0) print_exact(error_json(error));
+    if (!is_wrong_usage(error)) throw;
+    return wrong_usage(error.what(), command.app->get_name());
   }
+}
+
+/// The subcommands, in the order and under the headings of --help.
+std::vector<Command> add_commands(CLI::App& program) {
+  const std::pair<std::string, std::vector<Command>> groups[] = {
+      {"Start here", {add_new(program), add_check(program), add_inspect(program)}},
+      {"Run", {add_run(program), add_learn(program)}},
+      {"Judge", {add_advise(program), add_verify(program), add_compare(program), add_report(program)}},
+      {"More",
+       {add_methods(program), add_convert(program), add_reproduce(program), add_completion(program),
+        add_version(program)}}};
+  std::vector<Command> commands;
+  for (const auto& [heading, members] : groups) {
+    for (const auto& command : members) {
+      command.app->group(heading);
+      commands.push_back(command);
+    }
+  }
+  return commands;
 }
 
 int dispatch(int argc, char** argv) {
   CLI::App program("Entrain couples simulators and advances them together in time.", "entrain");
   program.require_subcommand(1);
-  program.footer("Example:\n  entrain run examples/mechanical");
-  const std::vector<Command> commands = {
-      add_run(program),     add_check(program),      add_inspect(program), add_methods(program), add_reproduce(program),
-      add_version(program), add_completion(program), add_new(program),     add_convert(program), add_learn(program),
-      add_report(program),  add_compare(program),    add_verify(program),  add_advise(program)};
-  if (argc < 2) return wrong_usage("a command is missing");
-  if (const auto what = unknown_command(program, argv[1]); !what.empty()) return wrong_usage(what);
+  program.footer(
+      "Examples:\n  entrain new plant engine.fmu gearbox.fmu\n  entrain run plant\n"
+      "'entrain help COMMAND' or 'entrain COMMAND --help' for one of them, 'entrain --version'");
+  const auto commands = add_commands(program);
+  const auto words = usual_form({argv + 1, argv + argc});
+  if (words.empty()) return wrong_usage("a command is missing");
+  if (const auto what = unknown_command(program, words.front()); !what.empty()) return wrong_usage(what);
   try {
-    program.parse(argc, argv);
+    program.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 takes them from the end
     for (const auto& command : commands) {
       if (!command.app->parsed()) continue;
       keep_streams();
@@ -65,6 +88,10 @@ int dispatch(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     // A request for help is an "error" with code 0.
     if (error.get_exit_code() == 0) return program.exit(error);
+    for (const auto& command : commands) {
+      if (command.app->get_name() != words.front()) continue;
+      return wrong_usage(usage_problem(*command.app, words, error), words.front());
+    }
     return wrong_usage(error.what());
   }
   return wrong_usage("a command is missing");
@@ -76,6 +103,20 @@ bool output_was_written() {
   if (!failed || errno == EPIPE) return true;
   print_error(fmt::format("cannot write to the standard output: {}", std::strerror(errno)));
   return false;
+}
+
+/// $ENTRAIN_CACHE, "off" = none; else the user's folder for what can be made again, as the XDG base directory
+/// specification places it.
+std::filesystem::path chosen_cache_folder() {
+  const auto value = [](const char* name) {
+    const char* text = std::getenv(name);
+    return std::string(text == nullptr ? "" : text);
+  };
+  if (const auto written = value("ENTRAIN_CACHE"); !written.empty()) return written == "off" ? "" : written;
+  const std::filesystem::path general = value("XDG_CACHE_HOME");
+  if (general.is_absolute()) return general / "entrain";
+  const std::filesystem::path home = value("HOME");
+  return home.is_absolute() ? home / ".cache" / "entrain" : "";
 }
 
 /// Without exit handlers: the loader keeps the libraries of some FMUs for good, and what their destructors do at the
@@ -91,13 +132,14 @@ bool output_was_written() {
 
 int main(int argc, char** argv) {
   using namespace entrain::cli;
-  supervise();
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of writing
+  supervise();
   int code = kFailed;
   try {
     const entrain::Watchdog watchdog([](const entrain::Error& fault) { print_error(fault.what()); });
     if (const char* worker = std::getenv("ENTRAIN_WORKER")) entrain::set_worker_program(worker);
+    entrain::set_cache_folder(chosen_cache_folder());
     code = dispatch(argc, argv);
     if (!output_was_written()) code = kFailed;
   } catch (const std::exception& error) {

@@ -9,6 +9,7 @@
 #include "cli/supervisor.hpp"
 #include "cli/system_arguments.hpp"
 #include "cli/text_report.hpp"
+#include "cli/usage.hpp"
 #include "entrain/entrain.hpp"
 #include "entrain/text.hpp"
 
@@ -32,6 +33,7 @@ void CheckpointArguments::add(CLI::App& command) {
       command.add_option("--checkpoint", file, "Write a file from which the run can be continued")->type_name("FILE");
   command.add_option("--every", every, "Simulated seconds between checkpoints (default: one at the end)")
       ->type_name("T")
+      ->transform(time_in_seconds())
       ->check(positive_number())
       ->needs(written);
   auto* from = command.add_option("--resume", resumed, "Go on from a checkpoint file; SYSTEM may be left out")
@@ -60,8 +62,6 @@ struct RunArguments : SystemArguments {
   bool report = false;
   std::vector<std::string> watched;
   bool verbose = false;
-  bool isolate = false;
-  bool sandbox = false;
   CheckpointArguments checkpoint;
   RequiredGrade required = RequiredGrade::NotUnreliable;
   bool no_estimate = false;
@@ -101,12 +101,11 @@ void print_result(const RunArguments& arguments, const RunResult& result, const 
   const RunSummary& summary = result.summary;
   print_failure(result);
   if (arguments.json) {
-    print(summary_json(summary, result.recorded, &result.verdict, &result.estimate));
+    print_exact(summary_json(summary, result.recorded, &result.verdict, &result.estimate));
   } else if (!arguments.quiet) {
-    print(brief_summary(summary, stdout_style(), result.verdict.grade));
-    if (summary.termination == Termination::Completed) {
-      print(verdict_lines(result.verdict, stdout_style()) + fmt::format("results: {}\n", result.results.string()));
-    }
+    if (arguments.verbose) print(full_summary(summary, stdout_style(), result.verdict.grade));
+    print(brief_summary(summary, result.verdict, result.estimate, stdout_style()));
+    if (summary.termination == Termination::Completed) print(fmt::format("results: {}\n", result.results.string()));
   }
   for (const auto& line : watch.lines()) print(line + '\n');
   const bool has_report = !result.report.empty() && !arguments.quiet && !arguments.json;
@@ -156,6 +155,7 @@ RunDirectoryOptions run_options(const RunArguments& arguments) {
   RunDirectoryOptions options;
   options.run.threads = arguments.threads;
   options.run.interrupt = &catch_signals();
+  options.run.tries_everything = false;
   options.run.log.everything = arguments.verbose;
   if (arguments.verbose) options.run.log.handler = [](const LogMessage& message) { print_error(log_line(message)); };
   options.run.log.waiting = [](const Fact& fact) { print_error(render(fact) + "; Ctrl-C ends the run"); };
@@ -170,21 +170,11 @@ RunDirectoryOptions run_options(const RunArguments& arguments) {
   return options;
 }
 
-/// Each FMU, whatever the system file says.
-void put_in_sandbox(SystemDescription& description) {
-  description.sandbox = {true, {"--sandbox", 0, 0}};
-  for (auto& subsystem : description.subsystems) {
-    if (!subsystem.fmu.empty()) subsystem.sandbox.reset();
-  }
-}
-
 int run(const RunArguments& arguments) {
   if (arguments.report) require_pages();
   const auto& resumed = arguments.checkpoint.resumed;
   auto description =
       arguments.system.empty() ? arguments.changed(checkpointed_system(*resumed)) : arguments.described();
-  if (arguments.isolate) description.isolate = {true, {"--isolate", 0, 0}};
-  if (arguments.sandbox) put_in_sandbox(description);
   RunDirectoryOptions options = run_options(arguments);
   std::optional<Learned> learned;
   if (arguments.learned) {
@@ -257,15 +247,13 @@ Command add_run(CLI::App& program) {
   command->add_option("--threads", arguments->threads, "Threads; the results do not depend on them")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
-  command->add_flag("--isolate", arguments->isolate, "Run each subsystem in a process of its own (docs/workers.md)");
-  command->add_flag("--sandbox", arguments->sandbox, "Run each FMU in a sandbox: no network, files or new processes");
   command->add_option("--watch", arguments->watched, "Show the course of a signal; may be repeated")
       ->type_name("SUB.VAR")
       ->allow_extra_args(false);
   command->add_flag("--report", arguments->report, "Write report.html, a page to look at");
   command->add_flag("--json", arguments->json, "Print run.json and nothing else");
   command->add_flag("--quiet", arguments->quiet, "Print nothing but errors");
-  command->add_flag("--verbose", arguments->verbose, "Print what FMUs log, at once; it is kept in fmu.log anyway");
+  command->add_flag("--verbose", arguments->verbose, "Print all notes, the work of each subsystem, and what FMUs log");
   return {command, [arguments] { return run(*arguments); }};
 }
 

@@ -5,6 +5,8 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/common.hpp"
+#include "cli/usage.hpp"
+#include "entrain/sandbox.hpp"
 #include "entrain/system.hpp"
 
 namespace entrain::cli {
@@ -25,17 +27,25 @@ std::string quoted_argument(const std::string& word) {
   return text + "'";
 }
 
+void add_sandbox(CLI::App& command, bool& sandbox) {
+  command.add_flag("--sandbox", sandbox, "Each FMU in a sandbox: no network, files or new processes (docs/workers.md)");
+}
+
 void SystemArguments::add_system(CLI::App& command) {
   command.add_option("SYSTEM", system, "System file (.toml, .ssp, .ssd), a folder holding one, or an FMU")
       ->required()
       ->type_name("");
-  command.add_option("--step", step, "Macro step in s")->type_name("H");
-  command.add_option("--start", start, "Start time in s")->type_name("T");
-  command.add_option("--stop", stop, "Stop time in s")->type_name("T");
+  command.add_option("--step", step, "Macro step in s, or with a unit: 1ms")
+      ->type_name("H")
+      ->transform(time_in_seconds());
+  command.add_option("--start", start, "Start time in s")->type_name("T")->transform(time_in_seconds());
+  command.add_option("--stop", stop, "Stop time in s")->type_name("T")->transform(time_in_seconds());
   command.add_option("--set", sets, "Start value or parameter; may be repeated")
       ->type_name("SUB.VAR=VALUE")
       ->allow_extra_args(false)
       ->check(assignment_validator());
+  command.add_flag("--isolate", isolate, "Each subsystem in a process of its own (docs/workers.md)");
+  add_sandbox(command, sandbox);
 }
 
 void SystemArguments::add_method(CLI::App& command) {
@@ -71,11 +81,13 @@ std::string SystemArguments::other_arguments() const {
   for (const auto& assignment : options) add("--option", assignment);
   for (const auto& name : excluded) add("--exclude", name);
   if (tolerance) add("--tolerance", fmt::format("{}", *tolerance));
+  if (isolate) text += text.empty() ? "--isolate" : " --isolate";
+  if (sandbox) text += text.empty() ? "--sandbox" : " --sandbox";
   return text;
 }
 
 SystemDescription SystemArguments::described() const {
-  return changed(load(system));
+  return changed(load(system, {}, {.sandbox = sandbox}));
 }
 
 SystemDescription SystemArguments::changed(SystemDescription description) const {
@@ -83,6 +95,8 @@ SystemDescription SystemArguments::changed(SystemDescription description) const 
   if (step) description.step = from_command_line("--step", *step);
   if (start) description.start = from_command_line("--start", *start);
   if (stop) description.stop = from_command_line("--stop", *stop);
+  if (isolate) description.isolate = from_command_line("--isolate", true);
+  if (sandbox) put_in_sandbox(description);
   if (tolerance) description.tolerance = from_command_line("--tolerance", *tolerance);
   if (!excluded.empty()) {
     description.exclude.emplace();

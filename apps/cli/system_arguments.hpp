@@ -12,6 +12,9 @@ namespace entrain::cli {
 /// For a shell: as it is, or between quotes.
 std::string quoted_argument(const std::string& word);
 
+/// --sandbox of a verb that loads FMUs.
+void add_sandbox(CLI::App& command, bool& sandbox);
+
 /// A system, and what is changed of it on the command line.
 struct SystemArguments {
   std::string system;
@@ -23,8 +26,10 @@ struct SystemArguments {
   std::vector<std::string> options;
   std::vector<std::string> excluded;
   std::optional<double> tolerance;
+  bool isolate = false;
+  bool sandbox = false;
 
-  /// SYSTEM, --step, --start, --stop, --set.
+  /// SYSTEM, --step, --start, --stop, --set, --isolate, --sandbox.
   void add_system(CLI::App& command);
   /// --method, --option.
   void add_method(CLI::App& command);

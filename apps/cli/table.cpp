@@ -7,13 +7,19 @@ namespace {
 
 constexpr unsigned char kEscape = 0x1B;
 
+/// A cell of `width` columns at most; what is cut ends with a mark.
+std::string cut_cell(const std::string& cell, std::size_t width) {
+  return display_width(cell) <= width ? cell : cut_to(width - 1, cell) + "…";
+}
+
 std::string joined_cells(const std::vector<std::string>& cells, const std::vector<Table::Align>& alignment,
                          const std::vector<std::size_t>& widths) {
   std::string line;
   for (std::size_t i = 0; i < widths.size(); ++i) {
     if (i > 0) line += "  ";
-    const std::string padding(widths[i] - display_width(cells[i]), ' ');
-    line += alignment[i] == Table::Align::Right ? padding + cells[i] : cells[i] + padding;
+    const auto cell = cut_cell(cells[i], widths[i]);
+    const std::string padding(widths[i] - display_width(cell), ' ');
+    line += alignment[i] == Table::Align::Right ? padding + cell : cell + padding;
   }
   line.erase(line.find_last_not_of(' ') + 1);
   return line + '\n';
@@ -50,15 +56,32 @@ void Table::add_row(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string Table::text(std::size_t indent) const {
+void Table::shrink(std::vector<std::size_t>& widths, std::size_t indent, std::size_t columns) const {
+  constexpr std::size_t kLeast = 8;  // of a column that still can be read
+  std::size_t total = indent + 2 * (widths.size() - 1);
+  for (const std::size_t width : widths) total += width;
+  while (total > columns) {
+    std::size_t widest = widths.size();
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      if (alignment_[i] == Align::Right || widths[i] <= kLeast) continue;
+      if (widest == widths.size() || widths[i] > widths[widest]) widest = i;
+    }
+    if (widest == widths.size()) return;
+    --widths[widest];
+    --total;
+  }
+}
+
+std::string Table::text(std::size_t indent, std::size_t columns) const {
   std::vector<std::size_t> widths;
-  std::vector<std::string> rules;
   for (std::size_t i = 0; i < header_.size(); ++i) {
     std::size_t width = display_width(header_[i]);
     for (const auto& row : rows_) width = std::max(width, display_width(row[i]));
     widths.push_back(width);
-    rules.emplace_back(width, '-');
   }
+  shrink(widths, indent, columns);
+  std::vector<std::string> rules;
+  for (const std::size_t width : widths) rules.emplace_back(width, '-');
   const std::string margin(indent, ' ');
   std::string text =
       margin + joined_cells(header_, alignment_, widths) + margin + joined_cells(rules, alignment_, widths);

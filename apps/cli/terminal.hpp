@@ -14,6 +14,14 @@ bool stderr_is_terminal();
 /// Of the terminal that stderr is; 80 when it does not report one. A window may change its size: ask again.
 std::size_t terminal_columns();
 
+/// Of the terminal that the output is; kAnyWidth when it is none: a pipe or a file gets whole lines.
+std::size_t output_columns();
+
+/// Before a command to be copied: it is wrapped as a shell takes it.
+inline constexpr std::string_view kCommandMark = "next: ";
+/// Lines that are longer than so many columns are broken at spaces; what follows is indented by two more.
+std::string wrapped(std::string_view text, std::size_t columns);
+
 /// Columns that the text takes: one per character, however many bytes those have in UTF-8.
 std::size_t columns_of(std::string_view text);
 

@@ -10,6 +10,7 @@
 
 #include "cli/note_groups.hpp"
 #include "cli/table.hpp"
+#include "cli/terminal.hpp"
 #include "entrain/text.hpp"
 
 namespace entrain::cli {
@@ -183,18 +184,72 @@ std::string verdict_text(bool ok, TextStyle style) {
   return painted(ok ? "ok" : "off", ok ? kGreen : kRed, style);
 }
 
-std::string verdict_lines(const Verdict& verdict, TextStyle style) {
-  const auto headline = verdict.headline();
-  auto text = fmt::format("verdict: {}\n", grade_painted(headline, verdict.grade, style));
-  if (!verdict.reasons.empty()) {
-    const auto reason = render(verdict.reasons.front());
-    if (headline.find(reason) == std::string::npos) text += fmt::format("  because: {}\n", reason);
+namespace {
+
+/// The outputs with the largest bounds beside their tolerance, as a table.
+std::string worst_outputs(const ErrorEstimate& estimate, const Verdict& verdict) {
+  constexpr std::size_t kShown = 3;
+  std::vector<const OutputError*> known;
+  for (const auto& output : estimate.outputs) {
+    if (!std::isnan(output.bound)) known.push_back(&output);
   }
-  if (!verdict.command.empty()) text += fmt::format("  next: {}\n", verdict.command);
+  // The one that decides may have a tolerance of its own.
+  std::stable_sort(known.begin(), known.end(), [&](const OutputError* a, const OutputError* b) {
+    const bool decides = a->name == verdict.output;
+    return decides != (b->name == verdict.output) ? decides : a->bound > b->bound;
+  });
+  if (known.size() > kShown) known.resize(kShown);
+  Table table({"output", "error", "at most", "error in its unit"});
+  for (std::size_t column = 1; column < 4; ++column) table.align_right(column);
+  const auto percent = [](double share) { return fmt::format("{:.2g} %", 100.0 * share); };
+  for (const auto* output : known) {
+    table.add_row(
+        {output->name, percent(output->error), percent(output->bound),
+         fmt::format("{:.2g}{}{}", output->error * output->range, output->unit.empty() ? "" : " ", output->unit)});
+  }
+  return table.empty() ? std::string() : table.text(2);
+}
+
+/// The first ones; the others are in run.json.
+std::string warnings_text(const RunSummary& summary, TextStyle style) {
+  constexpr std::size_t kShown = 2;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, summary.warnings.size()); ++i) {
+    text += fmt::format("{}: {}\n", painted("warning", kYellow, style), render(summary.warnings[i]));
+  }
+  if (summary.warnings.size() > kShown) {
+    text += fmt::format("and {} more warnings: --verbose, or run.json\n", summary.warnings.size() - kShown);
+  }
   return text;
 }
 
-std::string brief_summary(const RunSummary& summary, TextStyle style, Grade grade) {
+}  // namespace
+
+std::string brief_summary(const RunSummary& summary, const Verdict& verdict, const ErrorEstimate& estimate,
+                          TextStyle style) {
+  auto text = fmt::format("{}: {} with {} at t = {} s, {}, in {:.3g} s\n", painted(summary.system, kBold, style),
+                          termination_text(summary, style, verdict.grade), summary.method,
+                          short_number(summary.reached), steps_text(summary), summary.wall_seconds);
+  const bool completed = summary.termination == Termination::Completed;
+  if (completed && !summary.message.empty()) text += fmt::format("  {}\n", summary.message);
+  for (const auto& note : summary.notes) {
+    const bool important = note.code == FactCode::PatentDeclared || note.code == FactCode::CorrectionUsed;
+    if (important) text += fmt::format("note: {}\n", render(note));
+  }
+  text += warnings_text(summary, style);
+  if (!completed) return text;
+  const auto headline = verdict.headline();
+  text += fmt::format("verdict: {}\n", grade_painted(headline, verdict.grade, style));
+  if (!verdict.reasons.empty() && verdict.reasons.front().code != FactCode::ErrorOfOutput) {
+    const auto reason = render(verdict.reasons.front());
+    if (headline.find(reason) == std::string::npos) text += fmt::format("  because: {}\n", reason);
+  }
+  text += worst_outputs(estimate, verdict);
+  if (!verdict.command.empty()) text += fmt::format("  {}{}\n", kCommandMark, verdict.command);
+  return text;
+}
+
+std::string full_summary(const RunSummary& summary, TextStyle style, Grade grade) {
   auto text = fmt::format("{}: {} with {}, t = {} .. {} s\n", painted(summary.system, kBold, style),
                           termination_text(summary, style, grade), summary.method, short_number(summary.start),
                           short_number(summary.reached));
@@ -271,9 +326,11 @@ std::string groups_text(const std::vector<std::vector<std::string>>& groups, std
 
 std::string options_text(std::span<const OptionHelp> options) {
   if (options.empty()) return "  (no options)\n";
-  Table table({"option", "type", "default", "meaning"});
-  for (const auto& option : options) table.add_row({option.name, option.type, option.default_value, option.help});
-  return table.text(2);
+  std::string text;
+  for (const auto& option : options) {
+    text += fmt::format("  {}: {}, default {}\n    {}\n", option.name, option.type, option.default_value, option.help);
+  }
+  return text;
 }
 
 }  // namespace entrain::cli

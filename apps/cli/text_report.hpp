@@ -16,12 +16,12 @@ struct TextStyle {
   bool colour = false;
 };
 
-/// Method, steps, speed, quality of the coupling, warnings, and a table of the subsystems. An unreliable result is not
-/// shown as a success.
-std::string brief_summary(const RunSummary& summary, TextStyle style = {}, Grade grade = Grade::Trusted);
-
-/// The grade with what decided it, and the command that would do better: three lines at most.
-std::string verdict_lines(const Verdict& verdict, TextStyle style = {});
+/// How the run ended: the grade, the worst outputs with their errors, the first warnings; some twelve lines. An
+/// unreliable result is not shown as a success.
+std::string brief_summary(const RunSummary& summary, const Verdict& verdict, const ErrorEstimate& estimate,
+                          TextStyle style = {});
+/// Method, steps, speed, residuals, all notes and warnings, and a table of the subsystems.
+std::string full_summary(const RunSummary& summary, TextStyle style = {}, Grade grade = Grade::Trusted);
 
 /// Inputs, outputs, states and parameters of a subsystem, one per line.
 std::string variables_text(const VariableTable& variables);

@@ -75,7 +75,7 @@ int run(const VerifyArguments& arguments) {
   const auto result = verify(description, {.threads = arguments.threads, .interrupt = &catch_signals()});
   const Grade grade = result.grade(tolerances);
   if (arguments.json) {
-    print(verification_json(result, grade));
+    print_exact(verification_json(result, grade));
   } else if (!result.failure) {
     print(verification_text(result));
   }

@@ -105,7 +105,7 @@ struct ParameterLimits {
   Duration step = 0.0;      ///< at this macro step
 };
 
-/// The measures of paper 003 for one explicit config at the step asked for.
+/// The measures of Glumac and Kovacic (2019) for one explicit config at the step asked for.
 struct Robustness {
   std::size_t candidate = 0;
   std::optional<double> consistency;                    ///< relative consistency

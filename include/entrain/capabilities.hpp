@@ -31,6 +31,18 @@ class ENTRAIN_API Feedthrough {
   std::vector<bool> depends_;
 };
 
+/// What is made use of where a subsystem has it. What nothing in a run uses is not tried on its FMUs before.
+struct CapabilityUse {
+  bool rollback = true;
+  bool linearization = true;
+  bool input_degree = true;  ///< inputs that are no constants
+  bool output_derivatives = true;
+  bool reset = true;
+  bool operator==(const CapabilityUse&) const = default;
+
+  static constexpr CapabilityUse none() { return {false, false, false, false, false}; }
+};
+
 /// What a subsystem can do, as data: methods are matched against it before time zero.
 /// The system file can take capabilities away, never add one.
 struct Capabilities {
@@ -53,6 +65,7 @@ struct Capabilities {
   std::optional<Duration> internal_step;  ///< inputs inside a step are held over internal steps of this size
   int substeps = 1;  ///< as the user wrote: a step under polynomials above input_degree is made in this many parts
   Feedthrough feedthrough;
+  CapabilityUse tried = {};  ///< what is not, because nothing uses it, counts as absent
 };
 
 }  // namespace entrain

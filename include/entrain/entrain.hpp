@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "entrain/advice.hpp"
+#include "entrain/cache.hpp"
 #include "entrain/comparison.hpp"
 #include "entrain/convert.hpp"
 #include "entrain/export.hpp"
@@ -17,6 +18,7 @@
 #include "entrain/reproduce.hpp"
 #include "entrain/results.hpp"
 #include "entrain/run.hpp"
+#include "entrain/sandbox.hpp"
 #include "entrain/simulation.hpp"
 #include "entrain/system.hpp"
 #include "entrain/verdict.hpp"

@@ -53,6 +53,7 @@ struct LearnOptions {
   int iterations = 30;      ///< runs at most; with a progressive horizon, per horizon
   double tolerance = 1e-9;  ///< largest error, relative to the range of the signal
   double gain = 1.0;        ///< share of the error that is learned from each run
+  int memory = 0;           ///< earlier runs that the next correction is made of besides the last, at most 20
   double cutoff = 0.0;      ///< of the low-pass filter of the corrections in Hz; 0 = no filter
   ProgressiveLearning progressive = ProgressiveLearning::Auto;
   Duration horizon = 0.0;  ///< by which a progressive horizon grows, in s; 0 = 1/20 of the run

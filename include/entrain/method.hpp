@@ -38,6 +38,7 @@ struct Requirements {
   bool free_step = false;         ///< no subsystem may impose a step at all ...
   std::string fixed_step = "adaptive = false";  ///< ... unless these options keep the macro step fixed
   std::string power_bonds = {};                 ///< the option that needs power bonds in the system; empty = none does
+  CapabilityUse uses = {};                      ///< where a subsystem has it; all, unless the method knows better
 };
 
 struct [[nodiscard]] MacroStepReport {

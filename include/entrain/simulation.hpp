@@ -119,6 +119,9 @@ struct RunOptions {
   /// Corrections from repeated runs (entrain/learning.hpp); the description must be with_learned. Copied.
   const Learned* learned = nullptr;
   Logging log = {};
+  /// What FMUs claim is tried for everything that may be called (Simulation::checkpoint, slopes for an observer);
+  /// false: for what the method and the system file use, and the rest counts as absent (Capabilities::tried).
+  bool tries_everything = true;
 };
 
 /// What a checkpoint file contains about itself.

@@ -4,7 +4,8 @@
 
 namespace entrain::analysis {
 
-/// The network without any coupling error: y = outputs x, dx/dt = dynamics x, equation (16) of paper 003.
+/// The network without any coupling error: y = outputs x, dx/dt = dynamics x, (16) of Glumac and
+/// Kovacic (2019).
 struct ExactCoupling {
   Matrix outputs;   ///< Y = (I - D L)^-1 C
   Matrix dynamics;  ///< A + B L Y

@@ -18,9 +18,9 @@ Matrix step_matrix(const StepProgram& program);
 double step_radius(const StepProgram& program);
 
 /// The connection defect, input at the end of a step minus output there, after two cycles from a consistent start with
-/// any state of length 1: || (S_u - L S_y) Phi^2 Phi_0^inf R_v ||_F (paper 003, (59), as verified). Inputs of degree 1
-/// and more have the samples of the exact motion at the start, and the state is that at the oldest of them; so it is of
-/// order degree + 1 in the step.
+/// any state of length 1: || (S_u - L S_y) Phi^2 Phi_0^inf R_v ||_F (Glumac and Kovacic 2019, (59), as verified).
+/// Inputs of degree 1 and more have the samples of the exact motion at the start, and the state is that at the oldest
+/// of them; so it is of order degree + 1 in the step.
 double relative_consistency(const StepProgram& program, const ExactCoupling& exact);
 
 /// Does the fixed-point initialisation of the paper converge, conditions (50) and (51)? It does when the part of Phi_0

@@ -30,8 +30,8 @@ struct SubsystemStep {
 std::vector<SubsystemStep> subsystem_steps(const LinearNetwork& network, Duration macro_step, int degree);
 
 /// The macro steps of a run with an explicit method as operations on z = [x; y; w]: states, outputs, and the samples
-/// w of every input, newest first (paper 003, (20)-(29); v = x because the integration is exact, and u follows from
-/// w). Applied to the unit matrix it gives the step matrix, applied to a vector it is a run.
+/// w of every input, newest first (Glumac and Kovacic 2019, (20)-(29); v = x because the integration is exact, and u
+/// follows from w). Applied to the unit matrix it gives the step matrix, applied to a vector it is a run.
 class StepProgram {
  public:
   /// The macro steps after `first`; kSteadyState = where the histories have their final length.

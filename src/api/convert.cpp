@@ -20,6 +20,7 @@
 #include "description/system_file.hpp"
 #include "entrain/entrain.hpp"
 #include "entrain/fact_codes.hpp"
+#include "entrain/sandbox.hpp"
 #include "session/prepare.hpp"
 
 namespace entrain {
@@ -55,7 +56,7 @@ void check_expressible(const SystemDescription& description) {
 std::vector<description::SsdComponent> components_of(const SystemDescription& description) {
   const Extensions none;
   const Logging no_log;
-  const auto make = assembly::subsystem_maker(description, {}, none, no_log);
+  const auto make = assembly::subsystem_maker(description, {.only_variables = true}, none, no_log);
   std::vector<description::SsdComponent> components;
   components.reserve(description.subsystems.size());
   std::vector<Problem> problems;
@@ -131,6 +132,10 @@ void write_toml(SystemDescription description, const fs::path& to) {
 }  // namespace
 
 std::vector<Fact> convert(const fs::path& from, const fs::path& to) {
+  return convert(from, to, {});
+}
+
+std::vector<Fact> convert(const fs::path& from, const fs::path& to, const LoadOptions& options) {
   const auto extension = to.extension();
   if (extension != ".toml" && !description::is_ssp(to))
     throw Error(ErrorCode::FileFailed, {FactCode::SystemFormatUnknown, {to.string()}},
@@ -138,7 +143,7 @@ std::vector<Fact> convert(const fs::path& from, const fs::path& to) {
   if (fs::exists(to))
     throw Error(ErrorCode::FileFailed, {FactCode::FileExists, {to.string()}},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Name a new file"});
-  const auto description = load(from);
+  const auto description = load(from, {}, options);
   std::vector<Fact> notes;
   for (const auto& note : description.notes) notes.push_back(fact_of(note));
   if (extension == ".toml") {

@@ -10,6 +10,7 @@
 #include "base/replace_file.hpp"
 #include "coupling/engine.hpp"
 #include "description/system_file.hpp"
+#include "entrain/sandbox.hpp"
 #include "session/prepare.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 
@@ -90,16 +91,22 @@ void add_warnings(const CoupledSystem& system, const SystemDescription& descript
 
 /// Reading and all checks that need no run. A file that could not be parsed at all yields that problem alone.
 SystemDescription read_and_check(const std::filesystem::path& path, bool always_check, const Extensions& extensions,
-                                 std::vector<Problem>& problems) {
+                                 const LoadOptions& options, std::vector<Problem>& problems) {
   const base::OpenArchives kept;
   const auto fmu = is_fmu(path) ? subsystem::hold_fmu(path) : nullptr;
   auto description =
       fmu ? system_of_one_fmu(path) : description::read_system(description::find_system_file(path), problems);
   if (!fmu) take_default_experiments(description);
+  if (fmu && always_check && !description.stop) {  // no run is asked for, so none has to end
+    description.stop = {description.start.value + 1.0, {}};
+  }
+  if (options.sandbox) put_in_sandbox(description);
   const bool wrong = has_errors(problems);
   if (wrong ? !description.subsystems.empty() : always_check) {
+    const auto looked_at = advising::to_look_at(description);
+    const bool is_open = looked_at.method.value != description.method.value;  // any method may be chosen
     const session::Prepared prepared =
-        session::prepare(api::with_fmus_apart(advising::to_look_at(description)), 1, extensions, problems);
+        session::prepare(api::with_fmus_apart(looked_at), 1, extensions, problems, {}, is_open);
     if (always_check && prepared.system) add_warnings(*prepared.system, description, problems);
   }
   return description;
@@ -108,16 +115,32 @@ SystemDescription read_and_check(const std::filesystem::path& path, bool always_
 }  // namespace
 
 SystemDescription load(const std::filesystem::path& path, const Extensions& extensions) {
+  return load(path, extensions, {});
+}
+
+SystemDescription load(const std::filesystem::path& path, const Extensions& extensions, const LoadOptions& options) {
   std::vector<Problem> problems;
-  auto description = read_and_check(path, false, extensions, problems);
+  auto description = read_and_check(path, false, extensions, options, problems);
   if (has_errors(problems)) throw Error(std::move(problems));
   return description;
 }
 
 std::vector<Problem> check(const std::filesystem::path& path, const Extensions& extensions) {
+  return check(path, extensions, {});
+}
+
+std::vector<Problem> check(const std::filesystem::path& path, const Extensions& extensions,
+                           const LoadOptions& options) {
   std::vector<Problem> problems;
-  read_and_check(path, true, extensions, problems);
+  read_and_check(path, true, extensions, options, problems);
   return problems;
+}
+
+void put_in_sandbox(SystemDescription& description) {
+  description.sandbox = {true, {}};
+  for (auto& subsystem : description.subsystems) {
+    if (!subsystem.fmu.empty()) subsystem.sandbox.reset();
+  }
 }
 
 void save(const SystemDescription& description, const std::filesystem::path& file) {

@@ -10,6 +10,7 @@ namespace entrain::api {
 namespace {
 
 constexpr std::size_t kMostWorkers = 16;
+constexpr Duration kPatience = 60.0;  // s of wall clock time for one call, where nothing else is written
 
 bool is_once_per_process(const std::filesystem::path& file) {
   try {
@@ -27,6 +28,7 @@ SystemDescription with_fmus_apart(SystemDescription description) {
     if (subsystem.fmu.empty()) continue;
     const auto number = files.emplace(subsystem.fmu, files.size()).first->second;
     const bool alone = is_once_per_process(description.file.parent_path() / subsystem.fmu);
+    if (!subsystem.timeout) subsystem.timeout = {kPatience, {}};
     subsystem.isolate = {alone ? Isolation(true) : Isolation(fmt::format("look {}", number % kMostWorkers)), {}};
   }
   return description;

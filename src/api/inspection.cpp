@@ -183,7 +183,7 @@ std::optional<SystemInspection> inspection_without_binaries(const SystemDescript
   if (std::all_of(all.begin(), all.end(), [&](const auto& each) { return missing_binary_of(each).empty(); }))
     return std::nullopt;
   SystemInspection result;
-  const auto make = assembly::subsystem_maker(description, {}, extensions, {});
+  const auto make = assembly::subsystem_maker(description, {.only_variables = true}, extensions, {});
   for (const auto& subsystem : all) {
     std::vector<Problem> problems;
     const auto made = make(subsystem, {}, problems);

@@ -17,6 +17,7 @@
 #include "description/toml_text.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
+#include "entrain/sandbox.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 
 namespace entrain {
@@ -41,7 +42,8 @@ struct Placed {
 
 class SystemMaker {
  public:
-  SystemMaker(const fs::path& folder, const std::vector<fs::path>& fmus) : folder_(folder) {
+  SystemMaker(const fs::path& folder, const std::vector<fs::path>& fmus, const LoadOptions& options)
+      : folder_(folder), sandbox_(options.sandbox) {
     std::set<std::string> names;
     std::set<std::string> files;
     std::map<fs::path, std::string> known;
@@ -100,6 +102,7 @@ class SystemMaker {
     const bool usable = stop && *stop > begin;
     const bool step_usable = step && (!usable || *step <= *stop - begin);
     std::string text = "\n[run]\n";
+    if (sandbox_) text += "sandbox = true  # no network, files or new processes for these FMUs\n";
     text += fmt::format("start = {}\n", description::toml_text(begin));
     text += fmt::format("stop = {}{}\n", description::toml_text(usable ? *stop : begin + 1.0),
                         usable ? "  # s, as the FMUs propose" : "  # s; no FMU proposes one");
@@ -199,6 +202,7 @@ class SystemMaker {
   }
 
   fs::path folder_;
+  bool sandbox_;
   std::vector<Placed> placed_;
   std::vector<api::Part> parts_;
 };
@@ -206,7 +210,11 @@ class SystemMaker {
 }  // namespace
 
 fs::path new_system(const fs::path& folder, const std::vector<fs::path>& fmus) {
-  SystemMaker(folder, fmus).write();
+  return new_system(folder, fmus, {});
+}
+
+fs::path new_system(const fs::path& folder, const std::vector<fs::path>& fmus, const LoadOptions& options) {
+  SystemMaker(folder, fmus, options).write();
   return folder / "system.toml";
 }
 

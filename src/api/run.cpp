@@ -175,6 +175,8 @@ class DirectoryRun {
     if (options.capture_streams) streams_.emplace();
     if (options.watchdog) process_.emplace();
     RunOptions run = options.run;
+    const auto& checkpoint = options.checkpoint;
+    run.tries_everything = run.tries_everything || checkpoint.file || checkpoint.resume;
     run.log.handler = [this](const LogMessage& message) {
       if (log_file_) log_file_->add(message);
       call_if_set(options_.run.log.handler, message);

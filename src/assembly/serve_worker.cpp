@@ -1,4 +1,5 @@
 #include "assembly/subsystem_factory.hpp"
+#include "entrain/cache.hpp"
 #include "entrain/worker.hpp"
 #include "subsystem/fmi/library.hpp"
 #include "worker/server.hpp"
@@ -9,6 +10,7 @@ namespace {
 /// As in the process of the run, by the same code.
 std::unique_ptr<Subsystem> made_here(const worker::MakeRequest& request, const Logging& log,
                                      std::vector<Problem>& problems) {
+  set_cache_folder(request.cache_folder);
   SystemDescription system;
   system.start.value = request.start;
   if (request.stop) system.stop = {*request.stop, {}};
@@ -20,8 +22,9 @@ std::unique_ptr<Subsystem> made_here(const worker::MakeRequest& request, const L
   description.sandbox.reset();  // which this process is in
   description.memory_limit.reset();
   const Extensions none;
-  return assembly::subsystem_maker(system, {request.needs_equations, request.loads, true, request.fmu_folder}, none,
-                                   log)(description, request.fed, problems);
+  return assembly::subsystem_maker(
+      system, {request.needs_equations, request.loads, true, request.fmu_folder, request.alone, request.uses}, none,
+      log)(description, request.fed, problems);
 }
 
 }  // namespace

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/fault_watch.hpp"
 #include "base/quoting.hpp"
 #include "base/suggest.hpp"
 #include "entrain/fact_codes.hpp"
 #include "models/registry.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
+#include "subsystem/fmi/proof_cache.hpp"
 #include "subsystem/native/csv_source.hpp"
 #include "subsystem/native/native_subsystem.hpp"
 #include "worker/isolated_subsystem.hpp"
@@ -25,6 +28,38 @@ subsystem::FmuChoice fmu_choice(const SubsystemDescription& description, bool ne
   if (description.interface) choice.interface = description.interface->value;
   if (description.probe) choice.probe = description.probe->value;
   return choice;
+}
+
+/// What the run uses, and what the user wrote about the capabilities of this one.
+CapabilityUse uses_of(const SubsystemDescription& description, CapabilityUse uses) {
+  const bool trials = description.trials && description.trials->value != TrialChoice::Auto;
+  uses.rollback = uses.rollback || description.rollback || trials;
+  uses.linearization = uses.linearization || description.linearization || trials;
+  uses.input_degree = uses.input_degree || description.input_degree;
+  uses.output_derivatives = uses.output_derivatives || description.output_derivative_order;
+  return uses;
+}
+
+/// Companions of a run would not show its error: a subsystem imposes its step, or has side effects. One that cannot be
+/// read is reported when it is made.
+bool hides_error(const SubsystemDescription& description) {
+  if (description.side_effects && description.side_effects->value) return true;
+  if (description.sampled && description.sampled->value) return false;
+  if (description.step || description.fmu.empty()) return description.step.has_value();
+  try {
+    return subsystem::fmu_imposes_step(description.fmu, fmu_choice(description, false));
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// Events of FMUs concern each other only through values that are no real numbers, and clocks.
+bool may_share_events(const SubsystemDescription& description) {
+  try {
+    return subsystem::fmu_has_discrete_ports(description.fmu);
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 TableInterpolation interpolation_of(const SubsystemDescription& description) {
@@ -60,10 +95,24 @@ class Factory {
  public:
   Factory(const SystemDescription& system, const MakerOptions& options, const Extensions& extensions,
           const Logging& log)
-      : system_(system), options_(options), extensions_(extensions), log_(log) {}
+      : system_(system), options_(options), extensions_(extensions), log_(log) {
+    if (options_.in_worker || options_.uses == CapabilityUse{}) return;
+    std::vector<const SubsystemDescription*> fmus;
+    for (const auto& each : system_.subsystems) {
+      if (each.fmu.empty()) continue;
+      fmus.push_back(&each);
+      hold(each.fmu);
+    }
+    const auto& all = system_.subsystems;
+    // Beside a run whose companions would not show its error, it is propagated.
+    if (std::any_of(all.begin(), all.end(), hides_error)) options_.uses.linearization = true;
+    options_.alone = fmus.size() < 2 ||
+                     std::none_of(fmus.begin(), fmus.end(), [](const auto* each) { return may_share_events(*each); });
+  }
 
   std::unique_ptr<Subsystem> make(const SubsystemDescription& description, const subsystem::FedInputs& fed,
                                   std::vector<Problem>& problems) const {
+    if (options_.only_variables) return here(description, fed, problems);
     auto group = group_of(description, system_);
     if (in_sandbox(description, system_)) {
       if (!may_be_in_sandbox(description, group.has_value(), problems)) return nullptr;
@@ -77,13 +126,26 @@ class Factory {
           problem_of(Fact{FactCode::RestartNotIsolated, {description.name}}, "", description.restart->where));
     }
     if (group) return isolated(request_for(description, fed), *group, problems);
+    return here(description, fed, problems);
+  }
+
+ private:
+  std::unique_ptr<Subsystem> here(const SubsystemDescription& description, const subsystem::FedInputs& fed,
+                                  std::vector<Problem>& problems) const {
     if (!description.fmu.empty()) return fmu(description, problems);
     if (!description.csv.empty()) return csv(description, fed, problems);
     if (description.model.empty()) return nullptr;  // reported by the parser already
     return model(description, problems);
   }
 
- private:
+  /// So that it is unpacked once.
+  void hold(const std::string& fmu) {
+    try {
+      held_.push_back(subsystem::hold_fmu(fmu));
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): reported when it is made
+    }
+  }
+
   bool may_be_in_sandbox(const SubsystemDescription& description, bool isolated, std::vector<Problem>& problems) const {
     const auto& where = description.sandbox ? description.sandbox->where : description.fmu_where;
     if (!isolated && (description.isolate || (system_.isolate && !description.sandbox))) {
@@ -112,6 +174,9 @@ class Factory {
     request.needs_equations = options_.needs_equations;
     request.logs_everything = log_.everything;
     request.fed = fed;
+    request.uses = uses_of(description, options_.uses);
+    request.alone = options_.alone;
+    if (!in_sandbox(description, system_)) request.cache_folder = subsystem::cache_folder().string();
     return request;
   }
 
@@ -188,10 +253,12 @@ class Factory {
       for (const auto& [name, written] : description.start) choice.start[name] = written.value;
       choice.log = log_;
       choice.folder = options_.fmu_folder;
+      choice.uses = uses_of(description, options_.uses);
+      choice.alone = options_.alone;
       if (!options_.in_worker) choice.prove = prover_of(description);
       if (system_.step && system_.step->value > 0.0) choice.step = system_.step->value;
       auto made = subsystem::make_fmu_subsystem(description.name, description.fmu, choice);
-      try_loading(description, choice);
+      if (!options_.only_variables) try_loading(description, choice);
       return made;
     } catch (const Error& error) {
       if (may_isolate(description, error)) return isolated_unasked(description, error, problems);
@@ -243,14 +310,11 @@ class Factory {
   MakerOptions options_;
   Extensions extensions_;
   Logging log_;
+  std::vector<std::shared_ptr<subsystem::Fmu>> held_;
   std::shared_ptr<worker::Workers> workers_ = std::make_shared<worker::Workers>();
 };
 
 }  // namespace
-
-bool runs_apart(const SubsystemDescription& description, const SystemDescription& system) {
-  return group_of(description, system).has_value() || in_sandbox(description, system);
-}
 
 std::string source_of(const SubsystemDescription& description, bool needs_equations) {
   if (!description.fmu.empty()) return subsystem::fmu_title(description.fmu, fmu_choice(description, needs_equations));

@@ -12,15 +12,15 @@ struct MakerOptions {
   bool loads = false;            ///< libraries of FMUs are loaded at once, not when they are first called
   bool in_worker = false;        ///< itself: it starts none
   std::string fmu_folder{};      ///< where the FMU lies unpacked already; empty = nowhere
+  bool alone = false;            ///< no event of an FMU concerns another one; found out, but in a worker
+  CapabilityUse uses{};          ///< what FMUs claim and is not used is not tried
+  bool only_variables = false;   ///< are asked of them: no code of an FMU runs
 };
 
 /// Makes what a subsystem is described to be: one of `extensions`, a built-in model, an FMU, a table, each in a worker
 /// where it is to be isolated. Borrows all arguments.
 SubsystemMaker subsystem_maker(const SystemDescription& system, const MakerOptions& options,
                                const Extensions& extensions, const Logging& log);
-
-/// In a process of its own, or one of a group: as the user wrote.
-bool runs_apart(const SubsystemDescription& description, const SystemDescription& system);
 
 /// "model ball.bounce", "prey.fmu (FMI 2.0 co-simulation)", "csv load.csv (linear)".
 std::string source_of(const SubsystemDescription& description, bool needs_equations);

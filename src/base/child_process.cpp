@@ -203,6 +203,7 @@ std::optional<ChildOutcome> in_child_process(const ChildLimits& limits,
     Bytes answer;
     const bool in_time = Listener(ends[0], *page, limits).listen(answer);
     if (!in_time) ::kill(child, SIGKILL);
+    outcome.late = !in_time;
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }

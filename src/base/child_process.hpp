@@ -16,6 +16,7 @@ struct ChildOutcome {
   Bytes answer{};
   int stage = 0;             ///< the last one that it announced
   std::string failure = {};  ///< without an answer: "crashed in fmi2SetFMUstate (SIGSEGV)", "did not return from ..."
+  bool late = false;         ///< it was ended because a stage took too long
   bool interrupted = false;  ///< by the user: nothing is known
 };
 

@@ -32,20 +32,25 @@ struct FaultText {
   const char* remedy;
 };
 
-inline constexpr const char* kReportIt = "The fault is its own: report it to its vendor, with this message";
+// In a process that holds other libraries, too, their part is not known.
+inline constexpr const char* kTryAlone =
+    "Run it with isolate = true, in a process of its own: if it crashes there, too, report it to its vendor";
+/// In the place of kTryAlone where nothing else is in the process.
+inline constexpr const char* kReportIt =
+    "Nothing else runs in its process, so the fault is its own: report it to its vendor, with this message";
 inline constexpr const char* kNoLibraryMay = "No library may do that: report it to its vendor";
 inline constexpr std::array<FaultText, 14> kFaultTexts{{
-    {"memory", "crashed in", " (SIGSEGV: it used memory that is not there)", kReportIt},
+    {"memory", "crashed in", " (SIGSEGV: it used memory that is not there)", kTryAlone},
     {"stack", "crashed in", " (SIGSEGV: it ran out of stack, as endless recursion does)",
      "Raise the limit of the stack (ulimit -s) and use one thread; if that does not help, report it to its vendor"},
     {"bus", "crashed in", " (SIGBUS: it used memory that cannot be reached)",
      "Often a file in use was cut, or a disk is full; else report it to its vendor"},
     {"arithmetic", "crashed in", " (SIGFPE: it divided an integer by zero, or had floating point faults trapped)",
-     kReportIt},
+     kTryAlone},
     {"instruction", "crashed in",
      " (SIGILL: an instruction that this processor does not know, or a trap for what must not happen)",
      "Ask its vendor, with this message; a build for older processors may help"},
-    {"abort", "gave up in", " (SIGABRT: it called abort(), as a failed assertion does)", kReportIt},
+    {"abort", "gave up in", " (SIGABRT: it called abort(), as a failed assertion does)", kTryAlone},
     {"exit", "ended the process in", ": it called exit()", kNoLibraryMay},
     {"thread-end", "ended the thread of the run in", ": it called pthread_exit()", kNoLibraryMay},
     {"timeout", "did not return from", "",

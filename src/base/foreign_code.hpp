@@ -86,6 +86,8 @@ class ForeignCode {
     if (note != nullptr) [[unlikely]]
       publish(name);
   }
+  /// The same for what only an engine calls: a worker, which has none, is the one to note its calls.
+  void enter_in_run(const char* name) noexcept { function_.store(name, std::memory_order_relaxed); }
   bool usable() const noexcept { return usable_; }
 
   /// The simulated time that messages name.

@@ -148,14 +148,20 @@ void StepExecutor::step(const StepTask& task, Participant& participant) {
 void StepExecutor::make_calls(const StepTask& task, Participant& participant, StepCalls& calls) {
   for (;;) {
     while (!calls.done()) calls.take(participant.subsystem->step(calls.next(), participant.outputs()));
-    if (!calls.result().event_at || batch_.ends_at_events) break;
-    if (events_->handle_alone(task.subsystem, *calls.result().event_at)) {
-      calls.stop_at_event();
-    } else {
-      calls.go_on_after_event();
-    }
+    if (!handle_event_alone(task, calls)) break;
   }
   take_result(participant, calls);
+}
+
+/// After the calls of a step. True when they ended at an event, and are to go on behind it as far as they are not done.
+bool StepExecutor::handle_event_alone(const StepTask& task, StepCalls& calls) {
+  if (!calls.result().event_at || batch_.ends_at_events) return false;
+  if (events_->handle_alone(task.subsystem, *calls.result().event_at)) {
+    calls.stop_at_event();
+  } else {
+    calls.go_on_after_event();
+  }
+  return true;
 }
 
 /// After the first call, which ended early, was rejected or asked to stop.
@@ -219,6 +225,7 @@ void StepExecutor::wait_for_split() {
       try {
         remote.calls->take(participant.split->wait(participant.outputs()));
         remote.taken = Clock::now() - remote.posted;
+        if (remote.calls->done()) handle_event_alone(task, *remote.calls);
         if (remote.calls->done()) continue;
         participant.split->post(remote.calls->next(), readings(remote.task));
         under_way = true;

@@ -135,6 +135,7 @@ class StepExecutor {
   }
   [[gnu::noinline]] void go_on(const StepTask& task, Participant& participant, const StepReport& report);
   void make_calls(const StepTask& task, Participant& participant, StepCalls& calls);
+  bool handle_event_alone(const StepTask& task, StepCalls& calls);
   void take_result(Participant& participant, const StepCalls& calls);
   void note_failure(SubsystemId s);
   void settle_batch();

@@ -60,9 +60,7 @@ class Flattener {
       const SourcePosition& where = scope.element->where;
       if (implementation == "CoSimulation") subsystem.interface = {FmuInterface::CoSimulation, where};
       if (implementation == "ModelExchange") subsystem.interface = {FmuInterface::ModelExchange, where};
-      if (implementation == "ScheduledExecution")
-        problems_.push_back(
-            problem_of(Fact{FactCode::ScheduledExecution, {scope.path}}, "use an FMU for co-simulation", where));
+      if (implementation == "ScheduledExecution") subsystem.interface = {FmuInterface::ScheduledExecution, where};
     }
     for (const auto& child : scope.children) add_subsystems(child);
   }

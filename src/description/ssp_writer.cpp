@@ -89,10 +89,18 @@ void add_values(Text& text, const SubsystemDescription& subsystem, const Variabl
            "        </ssd:ParameterValues></ssd:ParameterBinding></ssd:ParameterBindings>\n");
 }
 
+std::string_view implementation_of(const SubsystemDescription& subsystem) {
+  if (!subsystem.interface) return "any";
+  switch (subsystem.interface->value) {
+    case FmuInterface::ModelExchange: return "ModelExchange";
+    case FmuInterface::ScheduledExecution: return "ScheduledExecution";
+    case FmuInterface::CoSimulation: break;
+  }
+  return "CoSimulation";
+}
+
 void add_component(Text& text, const SubsystemDescription& subsystem, const SsdComponent& component) {
-  const std::string_view implementation = !subsystem.interface                                        ? "any"
-                                          : subsystem.interface->value == FmuInterface::ModelExchange ? "ModelExchange"
-                                                                                                      : "CoSimulation";
+  const std::string_view implementation = implementation_of(subsystem);
   add_text(text,
            "      <ssd:Component name=\"{}\" type=\"application/x-fmu-sharedlibrary\" source=\"{}\" "
            "implementation=\"{}\">\n",

@@ -163,6 +163,7 @@ class Grading {
     for (const auto& reason : estimate_.reasons) add(grade_of_reason(reason), reason);
     if (missing_) add(Grade::Unknown, std::move(*missing_));  // why comes first
     for (const auto& warning : summary_.warnings) {
+      if (warning.code == FactCode::HeldInputDifferentiated) add(Grade::Unreliable, warning);
       if (limits_trust(warning.code)) add(Grade::Check, warning);
     }
   }
@@ -177,6 +178,7 @@ class Grading {
     };
     const FactCode decisive = verdict_.reasons.front().code;
     if (decisive == FactCode::EstimateOff) return changed("run");
+    if (decisive == FactCode::HeldInputDifferentiated) return call("advise");
     if (verdict_.grade == Grade::Unknown) return changed("verify");
     if (verdict_.refinement) return changed("run") + estimate::arguments_of(*verdict_.refinement);
     if (decisive == FactCode::InputsOpen || decisive == FactCode::NothingConnected) return call("check");

@@ -9,6 +9,7 @@
 #include "entrain/fact_codes.hpp"
 #include "entrain/learning.hpp"
 #include "estimate/judged_run.hpp"
+#include "learn/acceleration.hpp"
 #include "learn/convergence.hpp"
 #include "learn/feedthrough.hpp"
 #include "learn/learned_connections.hpp"
@@ -78,7 +79,8 @@ class Learner {
         progress_(progress),
         grid_(run.settings().start, run.settings().stop, run.settings().step),
         record_(std::move(wires), run.system().graph().outputs()),
-        corrections_(grid_.steps() * record_.wires().size(), 0.0) {}
+        corrections_(grid_.steps() * record_.wires().size(), 0.0),
+        acceleration_(options.memory, record_.wires().size()) {}
 
   LearnResult learn() {
     result_.end = LearnEnd::Diverged;
@@ -113,13 +115,16 @@ class Learner {
   LearnEnd learn_up_to(Time horizon) {
     LearningTrend trend(options_);
     best_.reset();
+    acceleration_.forget();
     const std::size_t first = result_.iterations.size();
     while (true) {
       const double error = iterate(horizon);
       if (interrupted_) return LearnEnd::Interrupted;
       if (exploded(result_.iterations[first], result_.iterations.back())) return LearnEnd::Diverged;
       if (const auto end = trend.take(error)) return *end;
+      const auto ran_with = corrections_;
       learning::update_corrections(corrections_, record_, options_, run_.settings().step);
+      acceleration_.combine(ran_with, corrections_);
     }
   }
 
@@ -199,8 +204,9 @@ class Learner {
   base::Grid grid_;
   learning::WireRecord record_;
   std::vector<double> corrections_;  // of the next run
-  std::optional<Kept> best_;         // of the runs to this horizon
-  std::optional<Kept> kept_;         // of all
+  learning::Acceleration acceleration_;
+  std::optional<Kept> best_;  // of the runs to this horizon
+  std::optional<Kept> kept_;  // of all
   bool interrupted_ = false;
   LearnResult result_;
 };
@@ -241,6 +247,7 @@ void check_options(const LearnOptions& options) {
   require(options.iterations >= 1, "iterations", "at least 1");
   require_size(options.tolerance, "tolerance");
   require(options.gain > 0.0 && options.gain <= 2.0, "gain", "above 0 and at most 2");
+  require(options.memory >= 0 && options.memory <= 20, "memory", "0 to 20");
   require_size(options.cutoff, "cutoff frequency");
   require_size(options.horizon, "horizon");
   if (!problems.empty()) throw Error(std::move(problems));

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <sunlinsol/sunlinsol_dense.h>
 #include <sunmatrix/sunmatrix_dense.h>
+#include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
 
 #include <algorithm>
 #include <cmath>
@@ -19,6 +20,9 @@ namespace {
 
 void free_context(_SUNContext* context) {
   SUNContext_Free(&context);
+}
+void free_nonlinear_solver(SUNNonlinearSolver solver) {
+  SUNNonlinSolFree(solver);
 }
 void free_erk(void* memory) {
   ERKStepFree(&memory);
@@ -99,6 +103,7 @@ OdeSolver::Impl::Impl(std::size_t states, OdeOptions given)
       context(make_context(), free_context),
       x(N_VNew_Serial(static_cast<sunindextype>(states), context.get()), N_VDestroy),
       tolerances(N_VClone(x.get()), N_VDestroy),
+      fixed_point(nullptr, free_nonlinear_solver),
       memory(nullptr, free_erk) {
   N_VConst(0.0, x.get());
   N_VConst(options.absolute_tolerance, tolerances.get());
@@ -109,8 +114,8 @@ OdeSolver::Impl::Impl(std::size_t states, OdeOptions given)
     slopes.assign(states, 0.0);
     x_of_step.assign(states, 0.0);
   }
-  if (bdf()) {
-    set_up_bdf();
+  if (multistep()) {
+    set_up_multistep();
   } else {
     set_up_runge_kutta();
   }
@@ -130,8 +135,9 @@ void OdeSolver::Impl::set_up_runge_kutta() {
   require(ERKStepSetNoInactiveRootWarn(memory.get()));
 }
 
-void OdeSolver::Impl::set_up_bdf() {
-  memory = {CVodeCreate(CV_BDF, context.get()), free_cvode};
+void OdeSolver::Impl::set_up_multistep() {
+  const bool adams = options.method == OdeMethod::Adams;
+  memory = {CVodeCreate(adams ? CV_ADAMS : CV_BDF, context.get()), free_cvode};
   require(memory == nullptr ? -1 : 0);
   require(CVodeSetErrHandlerFn(memory.get(), &Impl::note_message, this));
   require(CVodeSetUserData(memory.get(), this));
@@ -139,6 +145,18 @@ void OdeSolver::Impl::set_up_bdf() {
   require(CVodeSVtolerances(memory.get(), options.relative_tolerance, tolerances.get()));
   require(CVodeSetMaxErrTestFails(memory.get(), kMostRejections));
   require(CVodeSetMaxNumSteps(memory.get(), options.max_steps));
+  if (adams) {
+    fixed_point = {SUNNonlinSol_FixedPoint(x.get(), 0, context.get()), free_nonlinear_solver};
+    require(fixed_point == nullptr ? -1 : CVodeSetNonlinearSolver(memory.get(), fixed_point.get()));
+  } else {
+    set_up_newton();
+  }
+  if (options.indicators == 0) return;
+  require(CVodeRootInit(memory.get(), static_cast<int>(options.indicators), &Impl::indicators));
+  require(CVodeSetNoInactiveRootWarn(memory.get()));
+}
+
+void OdeSolver::Impl::set_up_newton() {
   const OdeLinearSetup setup{x.get(), context.get(), options.jacobian ? &*options.jacobian : nullptr};
   linear_solver = options.linear_solver(setup);
   require(CVodeSetLinearSolver(memory.get(), linear_solver->solver(), linear_solver->matrix()));
@@ -149,24 +167,27 @@ void OdeSolver::Impl::set_up_bdf() {
     product.assign(states, 0.0);
     require(CVodeSetJacFn(memory.get(), &Impl::fill_jacobian));
   }
-  if (options.indicators == 0) return;
-  require(CVodeRootInit(memory.get(), static_cast<int>(options.indicators), &Impl::indicators));
-  require(CVodeSetNoInactiveRootWarn(memory.get()));
 }
 
-// The stop time keeps the solver from evaluating beyond `to`, where the inputs are not meant to be known.
 void OdeSolver::Impl::start(Time from, Time to) {
-  if (bdf()) {
-    require(CVodeReInit(memory.get(), from, x.get()));
-    require(CVodeSetStopTime(memory.get(), to));
-  } else {
-    require(ERKStepReInit(memory.get(), &Impl::derivatives, from, x.get()));
-    require(ERKStepSetStopTime(memory.get(), to));
-  }
+  require(multistep() ? CVodeReInit(memory.get(), from, x.get())
+                      : ERKStepReInit(memory.get(), &Impl::derivatives, from, x.get()));
+  stop_at(to);
+}
+
+/// Keeps the solver from evaluating beyond `to`, where the inputs are not meant to be known.
+void OdeSolver::Impl::stop_at(Time to) {
+  require(multistep() ? CVodeSetStopTime(memory.get(), to) : ERKStepSetStopTime(memory.get(), to));
+}
+
+long OdeSolver::Impl::count_steps() const {
+  long count = 0;
+  require(multistep() ? CVodeGetNumSteps(memory.get(), &count) : ERKStepGetNumSteps(memory.get(), &count));
+  return count;
 }
 
 int OdeSolver::Impl::evolve(Time to, bool one_step, Time& reached) {
-  if (bdf()) return CVode(memory.get(), to, x.get(), &reached, one_step ? CV_ONE_STEP : CV_NORMAL);
+  if (multistep()) return CVode(memory.get(), to, x.get(), &reached, one_step ? CV_ONE_STEP : CV_NORMAL);
   return ERKStepEvolve(memory.get(), to, x.get(), &reached, one_step ? ARK_ONE_STEP : ARK_NORMAL);
 }
 
@@ -174,7 +195,6 @@ int OdeSolver::Impl::evolve(Time to, bool one_step, Time& reached) {
 static_assert(CV_TSTOP_RETURN == ARK_TSTOP_RETURN && CV_ROOT_RETURN == ARK_ROOT_RETURN);
 
 OdeReached OdeSolver::Impl::run(Time from, Time to) {
-  start(from, to);
   const bool notified = problem->step_completed.has_value();
   const bool one_step = notified || watching();
   Time reached = from;
@@ -272,15 +292,38 @@ void OdeSolver::integrate(Time from, Time to, std::span<double> x, OdeProblem::R
 }
 
 OdeReached OdeSolver::advance(Time from, Time to, std::span<double> x, const OdeProblem& problem) {
-  auto& impl = *impl_;
-  impl.problem = &problem;
-  impl.exception = nullptr;
-  impl.time_not_finite.reset();
-  impl.message.clear();
-  std::copy(x.begin(), x.end(), entries(impl.x.get()).begin());
-  const OdeReached reached = impl.run(from, to);
-  const auto result = entries(impl.x.get());
-  std::copy(result.begin(), result.end(), x.begin());
+  return impl_->advance(from, to, x, problem, true);
+}
+
+OdeReached OdeSolver::go_on(Time from, Time to, std::span<double> x, const OdeProblem& problem) {
+  const auto state = entries(impl_->x.get());
+  const bool goes_on = impl_->ended == from && std::equal(x.begin(), x.end(), state.begin(), state.end());
+  return impl_->advance(from, to, x, problem, !goes_on);
+}
+
+long OdeSolver::steps() const {
+  return impl_->count_steps() - impl_->steps_before;
+}
+
+OdeReached OdeSolver::Impl::advance(Time from, Time to, std::span<double> values, const OdeProblem& given,
+                                    bool afresh) {
+  problem = &given;
+  exception = nullptr;
+  time_not_finite.reset();
+  message.clear();
+  ended.reset();
+  const auto state = entries(x.get());
+  if (afresh) {
+    std::copy(values.begin(), values.end(), state.begin());
+    start(from, to);
+    steps_before = 0;
+  } else {
+    stop_at(to);
+    steps_before = count_steps();
+  }
+  const OdeReached reached = run(from, to);
+  std::copy(state.begin(), state.end(), values.begin());
+  if (reached.cause == OdeReached::Cause::End) ended = to;
   return reached;
 }
 

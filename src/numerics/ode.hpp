@@ -13,6 +13,7 @@ namespace entrain::numerics {
 
 enum class OdeMethod {
   ExplicitRungeKutta,  ///< ARKODE, Fehlberg 13-7-8: non-stiff, to rounding level
+  Adams,               ///< CVODE, fixed-point iteration: non-stiff; pays where it is not started afresh
   Bdf,                 ///< CVODE, Jacobian by differences unless given: stiff; 1e-13 is out of its reach
 };
 
@@ -57,7 +58,8 @@ struct [[nodiscard]] OdeReached {
   Cause cause = Cause::End;
 };
 
-/// Integrates dx/dt = f(t, x). Starts afresh in every call: the result depends on (from, to, x, f) alone, bit for bit.
+/// Integrates dx/dt = f(t, x). Starts afresh in every call but go_on: the result depends on (from, to, x, f) alone, bit
+/// for bit.
 class OdeSolver {
  public:
   /// At least one state.
@@ -73,6 +75,11 @@ class OdeSolver {
   /// it has its new sign, and is not zero, unless it only touches zero. An indicator that is zero at `from` counts from
   /// where it leaves zero.
   OdeReached advance(Time from, Time to, std::span<double> x, const OdeProblem& problem);
+  /// As advance, but where the last call ended at `from` and x, with Cause::End, its step size and history are kept:
+  /// the result depends on all calls since the last start.
+  OdeReached go_on(Time from, Time to, std::span<double> x, const OdeProblem& problem);
+  /// Internal steps of the last call.
+  long steps() const;
 
  private:
   struct Impl;

@@ -24,13 +24,17 @@ inline std::span<double> entries(N_Vector vector) {
 struct OdeSolver::Impl {
   Impl(std::size_t states, OdeOptions given);
 
+  OdeReached advance(Time from, Time to, std::span<double> values, const OdeProblem& given, bool afresh);
   OdeReached run(Time from, Time to);
 
-  bool bdf() const { return options.method == OdeMethod::Bdf; }
+  bool multistep() const { return options.method != OdeMethod::ExplicitRungeKutta; }
   bool watching() const { return options.indicators > 0; }
   void set_up_runge_kutta();
-  void set_up_bdf();
+  void set_up_multistep();
+  void set_up_newton();
   void start(Time from, Time to);
+  void stop_at(Time to);
+  long count_steps() const;
   int evolve(Time to, bool one_step, Time& reached);
   OdeReached given_up(Time from, Time reached) const;
   [[noreturn]] void give_up(Time from, Time reached) const;
@@ -61,6 +65,7 @@ struct OdeSolver::Impl {
   std::unique_ptr<_generic_N_Vector, void (*)(N_Vector)> x;
   std::unique_ptr<_generic_N_Vector, void (*)(N_Vector)> tolerances;
   std::unique_ptr<OdeLinearSolver> linear_solver;
+  std::unique_ptr<_generic_SUNNonlinearSolver, void (*)(SUNNonlinearSolver)> fixed_point;
   std::unique_ptr<void, void (*)(void*)> memory;
   std::vector<std::vector<std::size_t>> groups;  ///< columns of the Jacobian that one product gives
   std::vector<double> seed, product;
@@ -71,6 +76,8 @@ struct OdeSolver::Impl {
   std::vector<double> x_of_step;  ///< at the start of the internal step under way ...
   Time step_start = 0.0;          ///< ... and when that is
   bool blind = false;             ///< roots are not looked for
+  std::optional<Time> ended;      ///< where the last call reached its end: it can go on from there
+  long steps_before = 0;          ///< of the integrator, at the start of the call under way
 
   const OdeProblem* problem = nullptr;
   std::exception_ptr exception;

@@ -24,10 +24,10 @@ void OdeSolver::Impl::keep_start_of_step(Time t) {
 // The integrators look for roots on an interpolant of the last step. That of ARKODE has degree 5, far less than its
 // method of order 8: there the root is found again on the solution itself.
 Time OdeSolver::Impl::settle_on_root(Time root, Time to) {
-  const int flag =
-      bdf() ? CVodeGetRootInfo(memory.get(), directions.data()) : ERKStepGetRootInfo(memory.get(), directions.data());
+  const int flag = multistep() ? CVodeGetRootInfo(memory.get(), directions.data())
+                               : ERKStepGetRootInfo(memory.get(), directions.data());
   require(flag);
-  if (!bdf()) root = refined_root(root, to);
+  if (!multistep()) root = refined_root(root, to);
   return past_the_root(root, to);
 }
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <utility>
 
 #include "base/values.hpp"
@@ -67,6 +68,15 @@ Json json_of(const Capabilities& capabilities) {
   if (capabilities.internal_step) json["internal_step"] = *capabilities.internal_step;
   if (capabilities.substeps > 1) json["substeps"] = capabilities.substeps;
   json["feedthrough"] = pairs_of(capabilities.feedthrough);
+  const CapabilityUse& tried = capabilities.tried;
+  const std::array<std::pair<const char*, bool>, 5> all{{{"rollback", tried.rollback},
+                                                         {"linearization", tried.linearization},
+                                                         {"input_degree", tried.input_degree},
+                                                         {"output_derivative_order", tried.output_derivatives},
+                                                         {"reset", tried.reset}}};
+  for (const auto& [name, is_known] : all) {
+    if (!is_known) json["untried"].push_back(name);
+  }
   return json;
 }
 

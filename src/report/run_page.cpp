@@ -17,6 +17,7 @@
 #include "entrain/fact_codes.hpp"
 #include "entrain/report.hpp"
 #include "read/results_readers.hpp"
+#include "report/frames_json.hpp"
 #include "report/json_parts.hpp"
 #include "report/packed_signals.hpp"
 #include "report/page.hpp"
@@ -214,6 +215,7 @@ std::string run_page(const fs::path& folder) {
             {"remarks", json_of(remarks_on(folder, files))},
             {"run", std::move(files.run)},
             {"steps", std::move(files.steps)},
+            {"frames", frames_json(folder / "frames.csv")},
             {"system", files.system}};
   data["results"] = packed_signals(drawn, room_in_page(data));
   return page_with(data);

@@ -81,6 +81,10 @@ SystemDescription with_fmus(SystemDescription description, const FmuSet& fmus) {
   return description;
 }
 
+SystemDescription as_asked(SystemDescription description, const Examples& examples) {
+  return !examples.fmus.used() ? std::move(description) : with_fmus(std::move(description), examples.fmus);
+}
+
 double percent_error(const std::vector<double>& values, const std::vector<double>& reference) {
   if (values.size() != reference.size() || reference.empty()) {
     throw Error(ErrorCode::InvalidSystem,

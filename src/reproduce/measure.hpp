@@ -40,6 +40,9 @@ inline constexpr double kReproducedExchangeTolerance = 1e-12;
 /// when one is missing.
 SystemDescription with_fmus(SystemDescription description, const FmuSet& fmus);
 
+/// With the FMUs of the models if they are to be used.
+SystemDescription as_asked(SystemDescription description, const Examples& examples);
+
 /// The error metric of the papers' tables: 100 rms(values - reference) / (max - min of the reference).
 double percent_error(const std::vector<double>& values, const std::vector<double>& reference);
 

@@ -1,12 +1,17 @@
-// Paper 003: quality measures of a sequential master, numbers and figures. Verified values: docs/theory/quality.md.
+// Glumac, Kovacic, "Relative Consistency and Robust Stability Measures for Sequential Co-simulation" (2019): numbers
+// and figures 4 to 7. Verified values: docs/theory/quality.md.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <thread>
 
 #include "analysis/measures.hpp"
 #include "analysis/stable_ranges.hpp"
+#include "reproduce/curves.hpp"
 #include "reproduce/entry.hpp"
 #include "reproduce/quality_masters.hpp"
 
@@ -23,21 +28,6 @@ struct CouplingSpring {
   double damping = 2.0;    // d_k
 };
 
-/// As numpy.logspace(low, high, count).
-std::vector<double> logspace(double low, double high, int count) {
-  std::vector<double> values;
-  values.reserve(static_cast<std::size_t>(count));
-  for (int k = 0; k < count; ++k) values.push_back(std::pow(10.0, low + (high - low) * k / (count - 1)));
-  return values;
-}
-
-std::vector<double> linspace(double low, double high, int count) {
-  std::vector<double> values;
-  values.reserve(static_cast<std::size_t>(count));
-  for (int k = 0; k < count; ++k) values.push_back(low + (high - low) * k / (count - 1));
-  return values;
-}
-
 /// How far the stiffness or the damping of the coupling can grow, at the step of the figures.
 class SpringSweep {
  public:
@@ -48,6 +38,13 @@ class SpringSweep {
     CouplingSpring spring;
     spring.*parameter_ = value;
     return radius(changed(spring), choice(master_, kStep));
+  }
+  /// Of the paper's grid; NaN if there is none.
+  double first_grid_point() const {
+    for (const double value : logspace(-5, 5, 100)) {
+      if (radius_at(value) < 1.0) return value;
+    }
+    return std::numeric_limits<double>::quiet_NaN();
   }
   /// The last point of the paper's grid up to which all are stable.
   double last_grid_point() const {
@@ -96,11 +93,14 @@ std::vector<ReproduceRow> numbers(const Examples& examples) {
   const auto control21 = quality(network, choice(Master::Control21, 9.11));
   const auto control12 = quality(network, choice(Master::Control12, 8.9));
   std::vector<ReproduceRow> rows;
-  rows.push_back(compared("radius, Control21, alpha 0.6, step 9.11 s", 0.45, 0.450382, control21.radius, kPrinted));
-  rows.push_back(compared("consistency, the same", 0.78, 0.782533, control21.consistency, kPrinted));
+  rows.push_back(compared("radius, Control21, alpha 0.6, step 9.11 s", {0.45, "(70), radius"}, 0.450382,
+                          control21.radius, kPrinted));
   rows.push_back(
-      compared("radius, Control12, alpha 0.59, 0.36, step 8.9 s", 0.41, 0.412533, control12.radius, kPrinted));
-  rows.push_back(compared("consistency, the same", 1.1, 1.103074, control12.consistency, kPrinted));
+      compared("consistency, the same", {0.78, "(70), consistency"}, 0.782533, control21.consistency, kPrinted));
+  rows.push_back(compared("radius, Control12, alpha 0.59, 0.36, step 8.9 s", {0.41, "(71), radius"}, 0.412533,
+                          control12.radius, kPrinted));
+  rows.push_back(
+      compared("consistency, the same", {1.1, "(71), consistency"}, 1.103074, control12.consistency, kPrinted));
   struct Limit {
     Master master;
     double CouplingSpring::*parameter;
@@ -118,7 +118,11 @@ std::vector<ReproduceRow> numbers(const Examples& examples) {
     const SpringSweep sweep(examples, of.master, of.parameter);
     const auto what =
         fmt::format("{}, {}", name(of.master), of.parameter == &CouplingSpring::stiffness ? "c_k" : "d_k");
-    rows.push_back(compared(what + ": last stable point of the paper's grid", of.paper, of.grid,
+    const bool stiffness = of.parameter == &CouplingSpring::stiffness;
+    const auto where = fmt::format("{}, {}, ", stiffness ? "(63)" : "(64)", name(of.master));
+    rows.push_back(compared(what + ": first stable point of the paper's grid", {1e-5, where + "from"}, 1e-5,
+                            sweep.first_grid_point(), kPrinted));
+    rows.push_back(compared(what + ": last stable point of the paper's grid", {of.paper, where + "to"}, of.grid,
                             sweep.last_grid_point(), kPrinted));
     if (!of.limit) continue;
     rows.push_back(
@@ -163,7 +167,7 @@ std::vector<ReproduceRow> fig4(const Examples& examples) {
     const SpringSweep sweep(examples, master, &CouplingSpring::stiffness);
     for (const double value : {7.220809, 9.111628}) {  // points of logspace(-5, 5, 100)
       rows.push_back(compared(fmt::format("{}: radius at c_k = {:.3g} below 1", name(master), value), std::nullopt, 1.0,
-                              sweep.radius_at(value), {0.0, "stable on an island", true}));
+                              sweep.radius_at(value), {0.0, "stable on an island", Better::Smaller}));
     }
   }
   return rows;
@@ -192,15 +196,18 @@ std::size_t without_gains(const ParetoFront& front) {
   }));
 }
 
-std::vector<ReproduceRow> fig6(const Examples& examples) {
-  const LinearNetwork network = oscillator_network(examples);
+ParetoFront front_of_control21(const Examples& examples) {
   std::vector<CouplingChoice> choices;
   for (const double step : logspace(-3, 1, 100)) {
     for (const double alpha : linspace(0, 1.1, 100)) {
       if (alpha < 1.0) choices.push_back(choice(Master::Control21, step, 0, {0.0, 0.0, alpha}));
     }
   }
-  const ParetoFront front = front_of(network, std::move(choices));
+  return front_of(oscillator_network(examples), std::move(choices));
+}
+
+std::vector<ReproduceRow> fig6(const Examples& examples) {
+  const ParetoFront front = front_of_control21(examples);
   const auto best = *std::min_element(front.members.begin(), front.members.end(), [&](std::size_t a, std::size_t b) {
     return front.qualities[a].radius < front.qualities[b].radius;
   });
@@ -215,13 +222,14 @@ std::vector<ReproduceRow> fig6(const Examples& examples) {
       compared("of these Seidel21 (alpha = 0)", std::nullopt, 60, static_cast<double>(without_gains(front)), kCounted));
   rows.push_back(compared("shortest step with alpha > 0 on it, s", std::nullopt, 9.11163, shortest, kPrinted));
   const Tolerance digits{5e-3, "printed with two digits"};
-  rows.push_back(compared("alpha of the least radius", 0.6, 0.6, front.choices[best].gains[2], digits));
-  rows.push_back(compared("step of the least radius, s", 9.11, 9.11, front.choices[best].step, digits));
+  rows.push_back(
+      compared("alpha of the least radius", {0.6, "figure 6, alpha"}, 0.6, front.choices[best].gains[2], digits));
+  rows.push_back(
+      compared("step of the least radius, s", {9.11, "figure 6, step"}, 9.11, front.choices[best].step, digits));
   return rows;
 }
 
-std::vector<ReproduceRow> fig7(const Examples& examples) {
-  const LinearNetwork network = oscillator_network(examples);
+ParetoFront front_of_control12(const Examples& examples) {
   std::vector<CouplingChoice> choices;
   const auto alphas = linspace(0, 1, 40);
   for (const double step : logspace(-3, 1, 80)) {
@@ -233,7 +241,11 @@ std::vector<ReproduceRow> fig7(const Examples& examples) {
       }
     }
   }
-  const ParetoFront front = front_of(network, std::move(choices));
+  return front_of(oscillator_network(examples), std::move(choices));
+}
+
+std::vector<ReproduceRow> fig7(const Examples& examples) {
+  const ParetoFront front = front_of_control12(examples);
   std::vector<ReproduceRow> rows;
   rows.push_back(
       compared("points on the front", std::nullopt, 366, static_cast<double>(front.members.size()), kCounted));
@@ -246,21 +258,86 @@ std::vector<ReproduceRow> fig7(const Examples& examples) {
   });
   const bool found = near != front.members.end();
   const Tolerance digits{0.02, "printed with two digits"};
+  const CouplingChoice& point = front.choices[found ? *near : front.members.front()];
   rows.push_back(
-      compared("radius of the highlighted point", 0.41, 0.412533, found ? front.qualities[*near].radius : 0.0, digits));
-  rows.push_back(compared("consistency of the highlighted point", 1.1, 1.103074,
+      compared("alpha_1 of the highlighted point", {0.59, "figure 7, alpha_1"}, 0.59, point.gains[0], digits));
+  rows.push_back(
+      compared("alpha_2 of the highlighted point", {0.36, "figure 7, alpha_2"}, 0.36, point.gains[1], digits));
+  rows.push_back(compared("step of the highlighted point, s", {8.9, "figure 7, step"}, 8.9, point.step, digits));
+  rows.push_back(compared("radius of the highlighted point", {0.41, "(71), radius"}, 0.412533,
+                          found ? front.qualities[*near].radius : 0.0, digits));
+  rows.push_back(compared("consistency of the highlighted point", {1.1, "(71), consistency"}, 1.103074,
                           found ? front.qualities[*near].consistency : 0.0, digits));
   return rows;
+}
+
+constexpr std::array kSequential{Master::Seidel12, Master::Seidel21, Master::Control12, Master::Control21};
+
+/// Figure 4: the radius over each number of the coupling spring, with the printed limits on the line where it is 1.
+std::vector<ReproduceFigure> numbers_figures(const Examples& examples) {
+  std::vector<ReproduceFigure> figures;
+  const auto add = [&](double CouplingSpring::*parameter, const std::string& name_of, std::vector<double> limits) {
+    ReproduceFigure figure{
+        fmt::format("figure 4: spectral radius over {}", name_of), {name_of, true}, {"radius", true}, {}};
+    for (const Master master : kSequential) {
+      const SpringSweep sweep(examples, master, parameter);
+      figure.curves.push_back(curve_of(std::string(name(master)), logspace(-5, 5, 200),
+                                       [&](double value) { return sweep.radius_at(value); }));
+    }
+    figure.curves.push_back(guide("radius 1", {1e-5, 1e5}, {1.0, 1.0}));
+    figure.curves.push_back(printed_points("printed: stable up to", limits, std::vector<double>(limits.size(), 1.0)));
+    figures.push_back(std::move(figure));
+  };
+  add(&CouplingSpring::stiffness, "c_k", {0.89, 3.59});
+  add(&CouplingSpring::damping, "d_k", {2.26, 1e5});
+  return figures;
+}
+
+/// The members of a front as points, those without gains apart.
+std::vector<ReproduceCurve> front_points(const ParetoFront& front, const std::string& without,
+                                         const std::function<std::pair<double, double>(std::size_t)>& place) {
+  ReproduceCurve seidel{without, ReproduceMark::Points, {}, {}};
+  ReproduceCurve control{"with gains", ReproduceMark::Points, {}, {}};
+  for (const std::size_t member : front.members) {
+    const auto& gains = front.choices[member].gains;
+    const bool none = std::all_of(gains.begin(), gains.end(), [](double gain) { return gain == 0.0; });
+    auto& curve = none ? seidel : control;
+    const auto [x, y] = place(member);
+    curve.x.push_back(x);
+    curve.y.push_back(y);
+  }
+  return {seidel, control};
+}
+
+std::vector<ReproduceFigure> fig6_figures(const Examples& examples) {
+  const ParetoFront front = front_of_control21(examples);
+  ReproduceFigure figure{"figure 6: Pareto front of Control21", {"alpha"}, {"step in s", true}, {}};
+  figure.curves = front_points(front, "Seidel21", [&](std::size_t member) {
+    return std::pair{front.choices[member].gains[2], front.choices[member].step};
+  });
+  figure.curves.push_back(printed_points("printed: highlighted point", {0.6}, {9.11}));
+  return {figure};
+}
+
+std::vector<ReproduceFigure> fig7_figures(const Examples& examples) {
+  const ParetoFront front = front_of_control12(examples);
+  ReproduceFigure figure{"figure 7: Pareto front of Control12", {"radius"}, {"consistency"}, {}};
+  figure.curves = front_points(front, "Seidel12", [&](std::size_t member) {
+    return std::pair{front.qualities[member].radius, front.qualities[member].consistency};
+  });
+  figure.curves.push_back(printed_points("printed: highlighted point", {0.41}, {1.1}));
+  return {figure};
 }
 
 }  // namespace
 
 std::vector<ReproduceEntry> quality_entries() {
-  return {{"quality.numbers", "sequential masters: radius, consistency, limits in the coupling spring", &numbers},
+  return {{"quality.numbers", "sequential masters: radius, consistency, limits in the coupling spring", &numbers,
+           &numbers_figures},
           {"quality.beyond", "parallel masters, higher degrees, true limits, structured radius", &beyond},
           {"quality.fig4", "stable islands in the stiffness of the coupling", &fig4},
-          {"quality.fig6", "Pareto front of Control21 over gain and step", &fig6},
-          {"quality.fig7", "Pareto front of Control12 over two gains and step", &fig7}};
+          {"quality.fig6", "Pareto front of Control21 over gain and step", &fig6, &fig6_figures},
+          {"quality.fig7", "Pareto front of Control12 over two gains and step", &fig7, &fig7_figures}};
 }
 
 }  // namespace entrain::reproducing

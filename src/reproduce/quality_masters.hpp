@@ -11,7 +11,7 @@
 
 namespace entrain::reproducing {
 
-/// The masters of paper 003 (its table 1) and the parallel one.
+/// The masters of Glumac and Kovacic (2019), table 1, and the parallel one.
 enum class Master { Seidel12, Seidel21, Control12, Control21, Jacobi };
 std::string_view name(Master master);
 

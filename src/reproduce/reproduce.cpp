@@ -1,6 +1,7 @@
 #include "entrain/reproduce.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "base/suggest.hpp"
@@ -17,8 +18,9 @@ const std::vector<reproducing::ReproduceEntry>& all_entries() {
   static const std::vector<reproducing::ReproduceEntry> kEntries = [] {
     std::vector<reproducing::ReproduceEntry> entries;
     for (auto* of_paper :
-         {&reproducing::missiles_entries, &reproducing::costarica_entries, &reproducing::f3ornits_entries,
-          &reproducing::quality_entries, &reproducing::quality_run_entries, &reproducing::learning_entries}) {
+         {&reproducing::missiles_entries, &reproducing::costarica_entries, &reproducing::costarica_coupled_entries,
+          &reproducing::f3ornits_entries, &reproducing::quality_entries, &reproducing::quality_run_entries,
+          &reproducing::learning_entries}) {
       for (auto& entry : of_paper()) entries.push_back(std::move(entry));
     }
     return entries;
@@ -44,38 +46,39 @@ bool ReproduceResult::ok() const {
   return std::all_of(rows.begin(), rows.end(), [](const ReproduceRow& row) { return row.ok; });
 }
 
-std::size_t ReproduceResult::count(PrintedNumber printed) const {
-  return static_cast<std::size_t>(
-      std::count_if(rows.begin(), rows.end(), [&](const ReproduceRow& row) { return row.printed == printed; }));
-}
-
 }  // namespace entrain
 
 namespace entrain::reproducing {
 namespace {
 
-PrintedNumber printed_number(std::optional<double> paper, double ours, Better better) {
+bool is_better(Better better, double ours, double other) {  // false for NaN
+  return (better == Better::Smaller && ours < other) || (better == Better::Larger && ours > other);
+}
+
+PrintedNumber printed_number(const Printed& paper, double ours) {
   constexpr double kMet = 0.05;  // papers print two or three digits, of integrations that are not exact
-  if (!paper) return PrintedNumber::NotComparable;
-  if (std::abs(ours - *paper) <= kMet * std::abs(*paper)) return PrintedNumber::Met;
-  const bool beaten = (better == Better::Smaller && ours < *paper) || (better == Better::Larger && ours > *paper);
-  return beaten ? PrintedNumber::Beaten : PrintedNumber::NotMet;
+  if (!paper.value) return PrintedNumber::NotPrinted;
+  if (!paper.comparable) return PrintedNumber::NotComparable;
+  if (std::abs(ours - *paper.value) <= kMet * std::abs(*paper.value)) return PrintedNumber::Met;
+  return is_better(paper.better, ours, *paper.value) ? PrintedNumber::Beaten : PrintedNumber::NotMet;
 }
 
 }  // namespace
 
-ReproduceRow compared(std::string quantity, std::optional<double> paper, double reference, double ours,
-                      const Tolerance& tolerance, Better better) {
+ReproduceRow compared(std::string quantity, const Printed& paper, double reference, double ours,
+                      const Tolerance& tolerance) {
   const bool near = std::abs(ours - reference) <= tolerance.relative * std::abs(reference);  // false for NaN
-  const bool ok = near || (tolerance.smaller_is_better && ours < reference);
+  const bool ok = near || is_better(tolerance.better, ours, reference);
   return {std::move(quantity),
-          paper,
+          paper.value,
+          paper.where,
           reference,
+          tolerance.against,
           ours,
           tolerance.relative,
           tolerance.reason,
           ok,
-          printed_number(paper, ours, better)};
+          printed_number(paper, ours)};
 }
 
 }  // namespace entrain::reproducing
@@ -88,11 +91,15 @@ std::vector<std::pair<std::string, std::string>> reproduce_entries() {
   return list;
 }
 
-ReproduceResult reproduce(std::string_view id, const Examples& examples) {
+ReproduceResult reproduce(std::string_view id, const Examples& examples, const ReproduceOptions& options) {
   std::vector<std::string> known;
   for (const auto& entry : all_entries()) {
     if (entry.id == id) {
-      ReproduceResult result{entry.id, entry.title, entry.rows(examples)};
+      const auto begin = std::chrono::steady_clock::now();
+      ReproduceResult result{entry.id, entry.title, entry.rows(examples), {}, {}};
+      if (options.measurements && entry.measurements != nullptr) result.measurements = entry.measurements(examples);
+      if (options.figures && entry.figures != nullptr) result.figures = entry.figures(examples);
+      result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
       const double inner = examples.fmus.model_exchange ? reproducing::kReproducedExchangeTolerance
                                                         : numerics::OdeOptions{}.relative_tolerance;
       if (examples.fmus.used()) allow_inner_tolerance(result.rows, inner);

@@ -235,6 +235,38 @@ void check_instants(const SystemDescription& description, const Method& method, 
                  "use a method with common macro steps", description.method.where));
 }
 
+/// What a run with this method makes use of.
+CapabilityUse uses_of(const SystemDescription& description, const Method& method) {
+  CapabilityUse uses = method.requirements().uses;
+  if (description.record.interval) uses.linearization = uses.output_derivatives = true;  // slopes between the rows
+  // Outputs that change when initialization ends are passed on by beginning again.
+  if (description.subsystems.size() > 1) uses.reset = true;
+  return uses;
+}
+
+/// A subsystem that differentiates an input reads zero where inputs are held, however small the step: the coupling
+/// converges to something else than the solution, and runs with other steps agree on it.
+std::vector<Fact> held_derivatives(CoupledSystem& system, Method& method) {
+  const auto traits = method.traits();
+  if (traits.family == MethodFamily::Reference) return {};
+  const auto options = options_in_force(method);
+  const auto degree = options.find(traits.knobs.degree);
+  const bool all_held = degree != options.end() && degree->second == OptionValue(std::int64_t{0});
+  std::vector<Fact> warnings;
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    const SubsystemId id{s};
+    const Equations* equations = system.facets(id).equations;
+    if (equations == nullptr || !equations->reads_input_derivatives()) continue;
+    const auto& connections = system.graph().connections();
+    const bool fed = std::any_of(connections.begin(), connections.end(),
+                                 [&](const auto& connection) { return system.graph().owner(connection.input) == s; });
+    const auto& can = system.capabilities(id);
+    const bool held = all_held || (can.input_degree == 0 && can.substeps <= 1);
+    if (fed && held) warnings.push_back({FactCode::HeldInputDifferentiated, {system.graph().name(id)}});
+  }
+  return warnings;
+}
+
 RunSummary summary_before_run(const SystemDescription& description, const CoupledSystem& system, Method& method) {
   RunSummary summary;
   summary.version = version();
@@ -282,7 +314,7 @@ SystemDescription resolved(const SystemDescription& description, const Extension
 namespace entrain::session {
 
 Prepared prepare(const SystemDescription& written, int threads, const Extensions& extensions,
-                 std::vector<Problem>& problems, const Logging& log) {
+                 std::vector<Problem>& problems, const Logging& log, bool tries_everything) {
   const base::OpenArchives kept;
   Prepared prepared;
   problems.insert(problems.end(), written.notes.begin(), written.notes.end());
@@ -297,10 +329,11 @@ Prepared prepare(const SystemDescription& written, int threads, const Extensions
   prepared.settings = {description.start.value, description.stop ? description.stop->value : description.start.value,
                        description.step ? description.step->value : 0.0};
   const Method* method = methods.in_use.get();
-  const bool needs_equations = method != nullptr && method->requirements().equations;
-  auto assembly = assembly::assemble(
-      description, assembly::subsystem_maker(description, {.needs_equations = needs_equations}, extensions, log),
-      problems);
+  assembly::MakerOptions making;
+  making.needs_equations = method != nullptr && method->requirements().equations;
+  if (method != nullptr && !tries_everything) making.uses = uses_of(description, *method);
+  auto assembly =
+      assembly::assemble(description, assembly::subsystem_maker(description, making, extensions, log), problems);
   if (assembly.subsystems.size() != description.subsystems.size()) {
     if (!has_errors(problems)) report_missing_sources(description, problems);
     prepared.method = std::move(methods.in_use);
@@ -339,6 +372,7 @@ Prepared prepare(const SystemDescription& written, int threads, const Extensions
                               .clock_connections = std::move(assembly.clock_connections)}));
   prepared.summary = summary_before_run(description, *prepared.system, *prepared.method);
   prepared.summary.notes = std::move(found_bonds.notes);
+  prepared.summary.warnings = held_derivatives(*prepared.system, *prepared.method);
   return prepared;
 }
 

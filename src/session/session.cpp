@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "assembly/subsystem_factory.hpp"
 #include "base/bytes.hpp"
 #include "base/suggest.hpp"
 #include "base/values.hpp"
@@ -24,23 +23,6 @@ Fact correction_note(const CorrectionSummary& correction) {
   return {FactCode::CorrectionUsed,
           correction.inputs,
           {{"file", correction.file.empty() ? "a learned correction" : correction.file}, {"error", correction.error}}};
-}
-
-/// Workers carry no event mode: there clocks would never tick.
-void refuse_clocks_apart(const SystemDescription& description, CoupledSystem& system, std::vector<Problem>& problems) {
-  for (std::size_t s = 0; s < system.size(); ++s) {
-    const SubsystemId id{s};
-    if (system.variables(id).clocks.empty() || system.facets(id).event_mode != nullptr) continue;
-    const SubsystemDescription& subsystem = description.subsystems[s];
-    const auto unasked = [&](const Problem& problem) {
-      return problem.fact.code == FactCode::IsolatedUnasked && problem.fact.subjects.front() == subsystem.name;
-    };
-    if (!assembly::runs_apart(subsystem, description) && std::none_of(problems.begin(), problems.end(), unasked))
-      continue;
-    problems.push_back(problem_of(
-        Fact{FactCode::NotIsolable, {subsystem.name}, {{"why", "its clocks do not work there yet"}}},
-        "leave 'isolate' and 'sandbox' out", subsystem.isolate ? subsystem.isolate->where : subsystem.fmu_where));
-  }
 }
 
 }  // namespace
@@ -79,8 +61,8 @@ void Session::make() {
   log.interrupted = [flag = options_.interrupt, stop = options_.stop] {
     return stop.stop_requested() || (flag != nullptr && flag->load(std::memory_order_relaxed));
   };
-  Prepared made = prepare(description_, options_.threads, extensions_, problems, log);
-  if (made.system) refuse_clocks_apart(description_, *made.system, problems);
+  const bool everything = options_.tries_everything || options_.learned != nullptr || learned_;
+  Prepared made = prepare(description_, options_.threads, extensions_, problems, log, everything);
   if (!made.system || has_errors(problems)) throw Error(std::move(problems));  // an earlier one stays as it is
   forget_checkpoints();
   runner_.reset();

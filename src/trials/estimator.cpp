@@ -81,6 +81,7 @@ Estimator::Estimator(Sizes sizes, bool state_derivatives, const EstimatorOptions
       renewal_(options.linearize),
       linearization_tolerance_(options.linearization_tolerance),
       exact_(options.laplace == LaplaceInversion::Exact),
+      by_quotients_(options.laplace == LaplaceInversion::GaverStehfestQuotients),
       stehfest_terms_(options.stehfest_terms) {
   lay_out();
 }
@@ -227,6 +228,38 @@ void Estimator::compute_gains(Duration h) {
       power *= h;
     }
   }
+  if (by_quotients_) take_quotients(h);
+}
+
+/// (48) of the paper, "2Rich": F'(h) = (F(h - r) - 4 F(h - r / 2) + 3 F(h)) / r with r = 0.2 h, of every transform.
+void Estimator::take_quotients(Duration h) {
+  const auto& [A, B, C, D] = given_;
+  constexpr int kCount = static_cast<int>(kPropagators);
+  const double r = 0.2 * h;
+  const auto quotient = [r](double first, double middle, double last) {
+    return (first - 4.0 * middle + 3.0 * last) / r;
+  };
+  const auto first = numerics::propagators_by_stehfest(A, C, h - r, kCount, stehfest_terms_);
+  const auto middle = numerics::propagators_by_stehfest(A, C, h - 0.5 * r, kCount, stehfest_terms_);
+  auto last = numerics::propagators_by_stehfest(A, C, h, kCount, stehfest_terms_);
+  for (std::size_t j = 0; j < kPropagators; ++j) {
+    for (std::size_t k = 0; k < propagator_size(); ++k) {
+      last[j].values[k] = quotient(first[j].values[k], middle[j].values[k], last[j].values[k]);
+    }
+  }
+  double* const of_slope = numbers_.data() + at_.gains[in_use_] + kPropagators * propagator_size() + gains_size();
+  for (std::size_t i = 0; i < sizes_.outputs; ++i) {
+    for (int p = 0; p <= kMaxInputDegree; ++p) {
+      const auto order = static_cast<std::size_t>(p);
+      const double of_power = quotient(std::pow(h - r, p), std::pow(h - 0.5 * r, p), std::pow(h, p));
+      for (std::size_t j = 0; j < sizes_.inputs; ++j) {
+        double slope = 0.0;
+        for (std::size_t k = 0; k < sizes_.states; ++k) slope += last[order + 1](i, k) * B(k, j);
+        of_slope[place(i, p, j)] = kFactorial[order] * slope + D(i, j) * of_power;
+      }
+    }
+  }
+  quotients_[in_use_] = std::move(last);
 }
 
 Estimator::InputGain Estimator::gain_at_point(std::size_t output, std::size_t input) const {
@@ -308,6 +341,23 @@ void Estimator::update_free_terms() {
     for (Eigen::Index i = 0; i < sizes_.outputs; ++i) {
       values[i] += Q[1](i, k) * c0 + Q[2](i, k) * c1 + 2.0 * Q[3](i, k) * c2;
       slopes[i] += Q[0](i, k) * rate + Q[1](i, k) * c1 + 2.0 * Q[2](i, k) * c2;
+    }
+  }
+  if (by_quotients_) update_free_slopes_by_quotients();
+}
+
+/// The same as in update_free_terms, with dQ_j / dh by difference quotients.
+void Estimator::update_free_slopes_by_quotients() {
+  const View view{*this};
+  const auto& quotients = quotients_[in_use_];
+  double* const slopes = numbers_.data() + at_.free_slopes;
+  for (std::size_t i = 0; i < sizes_.outputs; ++i) {
+    const Parabola rest = continuation_of_output(i);
+    slopes[i] = rest[1] + 2.0 * h_ * rest[2];
+    for (std::size_t k = 0; k < sizes_.states; ++k) {
+      const auto [c0, c1, c2] = continuation_of_rate(k);
+      slopes[i] += quotients[0](i, k) * view.x(kept(0))[signed_index(k)] + quotients[1](i, k) * c0 +
+                   quotients[2](i, k) * c1 + 2.0 * quotients[3](i, k) * c2;
     }
   }
 }

@@ -150,8 +150,10 @@ class Estimator {
   void lay_out();
   std::array<const Matrix*, 4> given_matrices() const { return {&given_.A, &given_.B, &given_.C, &given_.D}; }
   void compute_gains(Duration h);
+  void take_quotients(Duration h);
   void drop_gains();
   void update_free_terms();
+  void update_free_slopes_by_quotients();
 
   std::vector<double> numbers_;  // kept points, base; then as in `at_`
   Layout at_;
@@ -170,9 +172,11 @@ class Estimator {
   double linearization_tolerance_;
   // What only a new linearization or step size asks for.
   bool exact_;
+  bool by_quotients_;
   int stehfest_terms_;
   std::uint64_t revisions_ = 0;
-  Linearization given_;  // as the subsystem wrote it; `numbers_` holds a copy to compute with
+  Linearization given_;                           // as the subsystem wrote it; `numbers_` holds a copy to compute with
+  std::array<std::vector<Matrix>, 2> quotients_;  // dQ_j / dh of both gains, where slopes are difference quotients
 };
 
 }  // namespace entrain::trials

@@ -7,8 +7,10 @@
 namespace entrain::trials {
 
 void EstimatorOptions::bind(OptionBinder& binder) {
-  binder.choice("laplace", laplace,
-                "costarica: exact exponential, or the papers' numerical inversion of Laplace transforms");
+  binder.choice(
+      "laplace", laplace,
+      "costarica: exact exponential, or the papers' numerical inversion of Laplace transforms, with exact slopes or "
+      "with their difference quotients");
   binder.integer("stehfest_terms", stehfest_terms, "terms of gaver-stehfest, even: 8 and 14 are usual", {2, 18});
   binder.choice(
       "control", control,

@@ -8,15 +8,21 @@
 namespace entrain::trials {
 
 /// How exponentials of matrices are found.
-enum class LaplaceInversion { Exact, GaverStehfest };
+enum class LaplaceInversion {
+  Exact,
+  GaverStehfest,
+  GaverStehfestQuotients,  ///< slopes too are those of the papers: difference quotients, (48) of COSTARICA
+};
 
 }  // namespace entrain::trials
 
 namespace entrain {
 template <>
 struct ChoiceNames<trials::LaplaceInversion> {
-  static constexpr std::array<ChoiceName<trials::LaplaceInversion>, 2> all{
-      {{trials::LaplaceInversion::Exact, "exact"}, {trials::LaplaceInversion::GaverStehfest, "gaver-stehfest"}}};
+  static constexpr std::array<ChoiceName<trials::LaplaceInversion>, 3> all{
+      {{trials::LaplaceInversion::Exact, "exact"},
+       {trials::LaplaceInversion::GaverStehfest, "gaver-stehfest"},
+       {trials::LaplaceInversion::GaverStehfestQuotients, "gaver-stehfest-quotients"}}};
 };
 
 }  // namespace entrain

@@ -8,6 +8,7 @@
 
 #include "subsystem/ends_initialization.hpp"
 #include "subsystem/foreign_calls.hpp"
+#include "worker/event_dependencies.hpp"
 #include "worker/line.hpp"
 
 namespace entrain::worker {
@@ -42,6 +43,7 @@ class IsolatedSubsystem final : public Subsystem,
                                 private Tuning,
                                 private DiscreteValues,
                                 private InnerValues,
+                                private EventMode,
                                 private SplitStep {
  public:
   IsolatedSubsystem(std::shared_ptr<WorkerProcess> process, const WorkerProcess::Made& made, Line::Setup setup)
@@ -87,6 +89,20 @@ class IsolatedSubsystem final : public Subsystem,
   void read(std::span<const std::size_t> outputs, std::span<Value> values) override;
   void write(std::span<const std::size_t> inputs, std::span<const Value> values) override;
   void read_inner(std::span<const VariableTable::Place> places, std::span<Value> values) override;
+  // EventMode
+  void share_events() override { line_.call(Operation::ShareEvents); }
+  bool finds_events() const override;
+  bool event_waits() const override;
+  void enter() override { change_events(Operation::EnterEvents); }
+  void leave() override { change_events(Operation::LeaveEvents); }
+  Update update() override;
+  void set_inputs(std::span<const double> inputs) override;
+  void read_outputs(std::span<double> outputs) override;
+  void activate(std::span<const std::size_t> clocks) override;
+  void read_active(std::span<const std::size_t> clocks, std::span<unsigned char> active) override;
+  Announced read_interval(std::size_t clock, ClockInterval& interval) override;
+  ClockInterval shift(std::size_t clock) override;
+  bool depends(Port output_kind, std::size_t output, Port input_kind, std::size_t input) const override;
   // Equations
   void state(std::span<double> x) override;
   void right_hand_side(const Point& at, std::span<double> dx) override;
@@ -103,6 +119,7 @@ class IsolatedSubsystem final : public Subsystem,
   void move_to(const Point& at) override;
 
   void call_at(Operation operation, const Point& at);
+  void change_events(Operation operation);
   void reading_of_step(bool StepReadings::*which, Operation operation, std::span<const double> from,
                        std::span<double> to);
   /// Whatever was read belongs to another point from now on.
@@ -117,6 +134,7 @@ class IsolatedSubsystem final : public Subsystem,
   mutable std::optional<SubsystemAbilities> abilities_;
   mutable bool outdated_ = true;  ///< a start value can change the abilities
   mutable std::vector<Fact> warnings_;
+  mutable std::optional<EventDependencies> dependencies_;
   std::size_t restarts_seen_ = 0;  ///< another process has another mailbox
   StepReadings known_;             ///< what the mailbox holds of the point reached
   StepReadings wanted_;            ///< what was read after the latest step: the next one brings it along
@@ -162,6 +180,7 @@ Facets IsolatedSubsystem::facets() noexcept {
   if (can.tuning) facets.tuning = this;
   if (can.discrete) facets.discrete = this;
   if (can.inner) facets.inner = this;
+  if (can.event_mode) facets.event_mode = this;
   facets.split = this;
   return facets;
 }
@@ -347,6 +366,77 @@ void IsolatedSubsystem::read_inner(std::span<const VariableTable::Place> places,
   line_.read(found);
   if (found.size() != values.size()) line_.refuse_answer();
   std::move(found.begin(), found.end(), values.begin());
+}
+
+bool IsolatedSubsystem::finds_events() const {
+  line_.settle();
+  return line_.box().finds_events;
+}
+
+bool IsolatedSubsystem::event_waits() const {
+  line_.settle();
+  return line_.box().event_waits;
+}
+
+void IsolatedSubsystem::change_events(Operation operation) {
+  moved();
+  line_.call(operation);
+}
+
+EventMode::Update IsolatedSubsystem::update() {
+  change_events(Operation::UpdateEvents);
+  Update update;
+  line_.read(update.again, update.stop_requested);
+  return update;
+}
+
+void IsolatedSubsystem::set_inputs(std::span<const double> inputs) {
+  std::copy(inputs.begin(), inputs.end(), line_.numbers().inputs.begin());
+  change_events(Operation::SetEventInputs);
+}
+
+void IsolatedSubsystem::read_outputs(std::span<double> outputs) {
+  line_.call(Operation::ReadEventOutputs);
+  std::copy_n(line_.numbers().outputs.begin(), outputs.size(), outputs.begin());
+}
+
+void IsolatedSubsystem::activate(std::span<const std::size_t> clocks) {
+  moved();
+  line_.call_with(Operation::ActivateClocks, std::vector<std::size_t>(clocks.begin(), clocks.end()));
+}
+
+void IsolatedSubsystem::read_active(std::span<const std::size_t> clocks, std::span<unsigned char> active) {
+  line_.call_with(Operation::ReadActiveClocks, std::vector<std::size_t>(clocks.begin(), clocks.end()));
+  std::vector<std::uint8_t> found;
+  line_.read(found);
+  if (found.size() != active.size()) line_.refuse_answer();
+  std::copy(found.begin(), found.end(), active.begin());
+}
+
+EventMode::Announced IsolatedSubsystem::read_interval(std::size_t clock, ClockInterval& interval) {
+  line_.call_with(Operation::ReadClockInterval, clock);
+  auto announced = Announced::NotYet;
+  line_.read(announced, interval);
+  if (announced > Announced::Changed) line_.refuse_answer();
+  return announced;
+}
+
+ClockInterval IsolatedSubsystem::shift(std::size_t clock) {
+  line_.call_with(Operation::ReadClockShift, clock);
+  ClockInterval shift;
+  line_.read(shift);
+  return shift;
+}
+
+bool IsolatedSubsystem::depends(Port output_kind, std::size_t output, Port input_kind, std::size_t input) const {
+  if (!dependencies_) {
+    line_.call(Operation::EventDependencies);
+    EventDependencies found;
+    line_.read(found);
+    if (!found.fits(variables_)) line_.refuse_answer();
+    dependencies_ = std::move(found);
+  }
+  return dependencies_->depends(variables_, {output_kind, output}, {input_kind, input});
 }
 
 void IsolatedSubsystem::call_at(Operation operation, const Point& at) {

@@ -12,7 +12,7 @@ constexpr std::size_t kCallsBetweenSnapshots = 1024;
 constexpr std::size_t kMostCalls = 1'000'000;  // that are kept for a restart
 
 /// Of a call that leaves the subsystem as it was, nothing need be repeated.
-bool changes_state(Operation operation) {
+bool changes_any(Operation operation) {
   switch (operation) {
     case Operation::SetStart:
     case Operation::Abilities:
@@ -26,6 +26,15 @@ bool changes_state(Operation operation) {
     case Operation::Reset:
     case Operation::SetParameter:
     case Operation::WriteDiscrete:
+    case Operation::ShareEvents:
+    case Operation::EnterEvents:
+    case Operation::LeaveEvents:
+    case Operation::UpdateEvents:
+    case Operation::SetEventInputs:
+    case Operation::ReadEventOutputs:
+    case Operation::ActivateClocks:
+    case Operation::ReadActiveClocks:
+    case Operation::ReadClockInterval:
     case Operation::HandleEvent:
     case Operation::CompleteStep:
     case Operation::MoveTo: return true;
@@ -34,8 +43,17 @@ bool changes_state(Operation operation) {
 }
 
 bool takes_bytes(Operation operation) {
-  return operation == Operation::SetStart || operation == Operation::Deserialize ||
-         operation == Operation::SetParameter || operation == Operation::WriteDiscrete;
+  switch (operation) {
+    case Operation::SetStart:
+    case Operation::Deserialize:
+    case Operation::SetParameter:
+    case Operation::WriteDiscrete:
+    case Operation::ReadDiscrete:
+    case Operation::ActivateClocks:
+    case Operation::ReadActiveClocks:
+    case Operation::ReadClockInterval: return true;
+    default: return false;
+  }
 }
 
 bool is_part_of_run(Operation operation) {
@@ -56,11 +74,17 @@ void Line::bind(const WorkerProcess::Made& made) {
   parcel_.emplace(process_->parcel(*box_));
 }
 
+/// Where events are shared reading counts: an interval is new once, a partition runs when its results are asked for.
+bool Line::changes_state(Operation operation) const {
+  return changes_any(operation) || (shares_events_ && operation == Operation::ReadDiscrete);
+}
+
 void Line::post(Operation operation) {
   if (restarts_allowed()) {
     if (operation == Operation::Step && !restored_ && serializes_ && since_.size() >= kCallsBetweenSnapshots) {
       take_snapshot();
     }
+    shares_events_ = shares_events_ || operation == Operation::ShareEvents;
     current_ = request_of(operation);
   }
   send(operation);

@@ -46,7 +46,11 @@ class Line {
   // Saved states, by numbers of our own: in another process they have others.
   std::uint32_t save();
   void restore(std::uint32_t id) { restored_ = id; }  ///< with the next call
-  void release(std::uint32_t id);                     ///< likewise
+  /// Nothing is left for the next call: what it holds of the latest is true.
+  void settle() {
+    if (restored_) call(Operation::Refusal);
+  }
+  void release(std::uint32_t id);  ///< likewise
   base::Bytes serialize(std::uint32_t id);
   std::uint32_t deserialize(const base::Bytes& bytes);
 
@@ -79,6 +83,7 @@ class Line {
     process_->guarded(number_, std::forward<Function>(use));
   }
   void bind(const WorkerProcess::Made& made);
+  bool changes_state(Operation operation) const;
   Request request_of(Operation operation);
   void fill(const Request& request);
   void send(Operation operation);
@@ -106,6 +111,7 @@ class Line {
   std::uint32_t made_id_ = 0;              ///< of the state that the call under way makes
 
   bool serializes_ = false;
+  bool shares_events_ = false;
   Request current_;
   std::vector<Request> beginning_;  ///< up to the first step
   std::vector<Request> since_;      ///< since the snapshot, or the beginning

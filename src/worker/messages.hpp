@@ -62,6 +62,11 @@ void visit_fields(Visitor& visit, ClockPort& clock) {
 }
 
 template <class Visitor>
+void visit_fields(Visitor& visit, ClockInterval& interval) {
+  visit(interval.counter, interval.resolution);
+}
+
+template <class Visitor>
 void visit_fields(Visitor& visit, Terminal& terminal) {
   visit(terminal.name, terminal.kind, terminal.rule, terminal.members);
 }
@@ -94,11 +99,16 @@ void visit_fields(Visitor& visit, Feedthrough& feedthrough) {
 }
 
 template <class Visitor>
+void visit_fields(Visitor& visit, CapabilityUse& use) {
+  visit(use.rollback, use.linearization, use.input_degree, use.output_derivatives, use.reset);
+}
+
+template <class Visitor>
 void visit_fields(Visitor& visit, Capabilities& can) {
   visit(can.rollback, can.input_degree, can.output_derivative_order, can.states, can.state_derivatives,
         can.linearization, can.output_refresh, can.equations, can.announces_events, can.reset, can.once_per_process,
         can.imposed_step, can.step_offset, can.min_step, can.max_step, can.initial_step, can.internal_step,
-        can.substeps, can.feedthrough);
+        can.substeps, can.feedthrough, can.tried);
 }
 
 template <class Visitor>
@@ -131,10 +141,14 @@ struct MakeRequest {
   bool loads = false;                   ///< of an FMU: its library is loaded at once, not when it is first called
   std::string fmu_folder;               ///< where the FMU lies unpacked already; empty = nowhere
   std::map<std::string, Variable> fed;  ///< of a table
+  bool alone = false;                   ///< of an FMU: its events concern no other one
+  std::string cache_folder;             ///< empty = nothing is kept
+  CapabilityUse uses;                   ///< of an FMU: what is tried
 
   template <class Visitor>
   void fields(Visitor& visit) {
-    visit(description, start, stop, step, needs_equations, logs_everything, loads, fmu_folder, fed);
+    visit(description, start, stop, step, needs_equations, logs_everything, loads, fmu_folder, fed, alone, cache_folder,
+          uses);
   }
 };
 
@@ -165,12 +179,13 @@ struct SubsystemAbilities {
   Capabilities capabilities;
   bool rollback = false, serializes = false, states = false, linearizer = false, output_derivatives = false;
   bool events = false, reset = false, tuning = false, discrete = false, inner = false;
+  bool event_mode = false;
   bool equations = false, reads_input_derivatives = false, wants_completed_steps = false;
 
   template <class Visitor>
   void fields(Visitor& visit) {
     visit(capabilities, rollback, serializes, states, linearizer, output_derivatives, events, reset, tuning, discrete,
-          inner, equations, reads_input_derivatives, wants_completed_steps);
+          inner, event_mode, equations, reads_input_derivatives, wants_completed_steps);
   }
 };
 

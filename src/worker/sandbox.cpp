@@ -2,6 +2,8 @@
 
 #include <sched.h>
 #include <seccomp.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -63,6 +65,13 @@ void limit_memory(std::uint64_t bytes) {
   if (::setrlimit(RLIMIT_DATA, &limit) != 0) fail_confining(errno, "memory limit");
 }
 
+/// What it shares with the run is a file that it can make longer; what is refused is an error, no signal.
+void limit_files(std::uint64_t bytes) {
+  const rlimit limit{bytes, bytes};
+  if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) fail_confining(errno, "limit of files");
+  ::signal(SIGXFSZ, SIG_IGN);
+}
+
 /// Threads are allowed. io_uring would do what is refused here without the calls that are refused; the rest is for
 /// administrators of the machine.
 void forbid_calls() {
@@ -82,6 +91,11 @@ void forbid_calls() {
   check_rule(::seccomp_rule_add_array(filter.get(), SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1, &no_thread));
   // Its flags lie in memory, which a filter cannot see; the C library makes threads with clone then.
   check_rule(::seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0));
+  // Memory that RLIMIT_DATA does not count. What is left is files: those for temporary files have a limit of their own.
+  refuse(SCMP_SYS(memfd_create));
+  refuse(SCMP_SYS(shmget));
+  const scmp_arg_cmp shared{3, SCMP_CMP_MASKED_EQ, MAP_ANONYMOUS | MAP_TYPE, MAP_ANONYMOUS | MAP_SHARED};
+  check_rule(::seccomp_rule_add_array(filter.get(), SCMP_ACT_ERRNO(ENOMEM), SCMP_SYS(mmap), 1, &shared));
   check_rule(::seccomp_load(filter.get()));
 }
 
@@ -91,10 +105,12 @@ std::vector<std::string> sandboxed_command(const fs::path& program, const Sandbo
   std::vector<std::string> command{tool().string(), "--unshare-all", "--die-with-parent", "--new-session"};
   add_system(command);
   command.insert(command.end(), {"--proc", "/proc", "--dev", "/dev"});
+  command.insert(command.end(), {"--dev-bind", "/dev/null", "/dev/zero"});  // shared, it is memory that no limit counts
   const std::string worker = fs::absolute(program).string();
   if (!worker.starts_with("/usr/")) command.insert(command.end(), {"--ro-bind", worker, worker});
   command.insert(command.end(), {"--ro-bind", folders.own.string(), folders.own.string()});
-  command.insert(command.end(), {"--bind", folders.scratch.string(), folders.scratch.string()});
+  if (folders.most > 0) command.insert(command.end(), {"--size", std::to_string(folders.most)});
+  command.insert(command.end(), {"--tmpfs", folders.scratch.string()});
   // What was made to mount these at: a file system in memory, which no limit counts.
   command.insert(command.end(), {"--remount-ro", "/dev", "--remount-ro", "/"});
   command.insert(command.end(), {"--chdir", folders.scratch.string(), "--", worker});
@@ -112,6 +128,7 @@ std::vector<std::string> sandboxed_environment(const SandboxFolders& folders) {
 
 void confine(const Confinement& confinement) {
   if (confinement.memory > 0) limit_memory(confinement.memory);
+  if (confinement.sandbox && confinement.memory > 0) limit_files(confinement.memory);
   if (confinement.sandbox) forbid_calls();
 }
 

@@ -11,7 +11,7 @@ namespace entrain::worker {
 /// What a worker may use.
 struct Confinement {
   bool sandbox = false;      ///< no network, no other files, no new processes
-  std::uint64_t memory = 0;  ///< bytes of data; 0 = no limit
+  std::uint64_t memory = 0;  ///< bytes of data, in a sandbox also of temporary files and of each shared memory; 0 = any
 
   auto operator<=>(const Confinement&) const = default;
 };
@@ -19,7 +19,8 @@ struct Confinement {
 /// What the process in a sandbox sees besides the programs and libraries of the system.
 struct SandboxFolders {
   std::filesystem::path own;      ///< read only: its FMUs, unpacked
-  std::filesystem::path scratch;  ///< its temporary files, and its working directory
+  std::filesystem::path scratch;  ///< its temporary files, in memory, and its working directory
+  std::uint64_t most = 0;         ///< bytes of temporary files; 0 = no limit
 };
 
 /// The command that runs `program` in a sandbox, made by bubblewrap. Throws Error{FileFailed} where that is not

@@ -6,6 +6,7 @@
 #include "subsystem/ends_initialization.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "subsystem/foreign_calls.hpp"
+#include "worker/event_dependencies.hpp"
 
 namespace entrain::worker {
 
@@ -23,6 +24,7 @@ void ServedSubsystem::answer() {
     settle();
     (this->*handler(box_.operation))();
     note_equations();
+    note_events();
   } catch (const Error& error) {
     answer_with(error);
   } catch (const std::exception& error) {
@@ -46,6 +48,13 @@ void ServedSubsystem::note_equations() {
   if (facets_.equations == nullptr) return;
   box_.stop_requested = facets_.equations->stop_requested();
   box_.indicators = facets_.equations->event_indicator_count();
+}
+
+/// What is asked between any two steps costs no call of its own.
+void ServedSubsystem::note_events() {
+  if (facets_.event_mode == nullptr) return;
+  box_.event_waits = facets_.event_mode->event_waits();
+  box_.finds_events = facets_.event_mode->finds_events();
 }
 
 ServedSubsystem::Handler ServedSubsystem::handler(Operation operation) {
@@ -76,6 +85,17 @@ ServedSubsystem::Handler ServedSubsystem::handler(Operation operation) {
                                                                                              &S::refusal,
                                                                                              &S::reading,
                                                                                              &S::proof,
+                                                                                             &S::share_events,
+                                                                                             &S::event_dependencies,
+                                                                                             &S::enter_events,
+                                                                                             &S::leave_events,
+                                                                                             &S::update_events,
+                                                                                             &S::set_event_inputs,
+                                                                                             &S::read_event_outputs,
+                                                                                             &S::activate_clocks,
+                                                                                             &S::read_active_clocks,
+                                                                                             &S::read_clock_interval,
+                                                                                             &S::read_clock_shift,
                                                                                              &S::equation_state,
                                                                                              &S::right_hand_side,
                                                                                              &S::equation_outputs,
@@ -109,6 +129,7 @@ void ServedSubsystem::abilities() {
   can.tuning = facets_.tuning != nullptr;
   can.discrete = facets_.discrete != nullptr;
   can.inner = facets_.inner != nullptr;
+  can.event_mode = facets_.event_mode != nullptr;
   can.equations = facets_.equations != nullptr;
   can.reads_input_derivatives = can.equations && facets_.equations->reads_input_derivatives();
   can.wants_completed_steps = can.equations && facets_.equations->wants_completed_steps();
@@ -233,6 +254,63 @@ void ServedSubsystem::proof() {
   base::Bytes starts;
   parcel_.read(starts);
   parcel_.write(subsystem::fmu_proof(*subsystem_, starts));
+}
+
+void ServedSubsystem::share_events() {
+  facets_.event_mode->share_events();
+}
+
+void ServedSubsystem::event_dependencies() {
+  parcel_.write(EventDependencies(subsystem_->variables(), *facets_.event_mode));
+}
+
+void ServedSubsystem::enter_events() {
+  facets_.event_mode->enter();
+}
+
+void ServedSubsystem::leave_events() {
+  facets_.event_mode->leave();
+}
+
+void ServedSubsystem::update_events() {
+  const EventMode::Update update = facets_.event_mode->update();
+  parcel_.write(update.again, update.stop_requested);
+}
+
+void ServedSubsystem::set_event_inputs() {
+  facets_.event_mode->set_inputs(numbers_.inputs.first(dimensions_.inputs));
+}
+
+void ServedSubsystem::read_event_outputs() {
+  facets_.event_mode->read_outputs(numbers_.outputs);
+}
+
+void ServedSubsystem::activate_clocks() {
+  std::vector<std::size_t> clocks;
+  parcel_.read(clocks);
+  facets_.event_mode->activate(clocks);
+}
+
+void ServedSubsystem::read_active_clocks() {
+  std::vector<std::size_t> clocks;
+  parcel_.read(clocks);
+  std::vector<std::uint8_t> active(clocks.size());
+  facets_.event_mode->read_active(clocks, active);
+  parcel_.write(active);
+}
+
+void ServedSubsystem::read_clock_interval() {
+  std::size_t clock = 0;
+  parcel_.read(clock);
+  ClockInterval interval;
+  const EventMode::Announced announced = facets_.event_mode->read_interval(clock, interval);
+  parcel_.write(announced, interval);
+}
+
+void ServedSubsystem::read_clock_shift() {
+  std::size_t clock = 0;
+  parcel_.read(clock);
+  parcel_.write(facets_.event_mode->shift(clock));
 }
 
 Equations::Point ServedSubsystem::point() const {

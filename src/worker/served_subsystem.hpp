@@ -29,6 +29,7 @@ class ServedSubsystem {
   void answer_with(const Error& error);
   void settle();
   void note_equations();
+  void note_events();
   Equations::Point point() const;
 
   void set_start();
@@ -55,6 +56,17 @@ class ServedSubsystem {
   void refusal();
   void reading();
   void proof();
+  void share_events();
+  void event_dependencies();
+  void enter_events();
+  void leave_events();
+  void update_events();
+  void set_event_inputs();
+  void read_event_outputs();
+  void activate_clocks();
+  void read_active_clocks();
+  void read_clock_interval();
+  void read_clock_shift();
   void equation_state();
   void right_hand_side();
   void equation_outputs();

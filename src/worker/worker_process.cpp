@@ -366,6 +366,7 @@ Error WorkerProcess::end_report() const {
     ErrorContext where = fault_->context();
     if (where.subsystem.empty()) where.subsystem = callers_[number].subsystem;
     if (!where.time) where.time = time_in(*boxes_[number]);
+    where.remedy = remedy_here(where.remedy);
     return with_arguments({fault_->code(), fault_->fact(), where}, *boxes_[number]);
   }
   const base::Fault fault = status_ ? fault_of(*status_) : base::Fault::Replaced;
@@ -405,9 +406,16 @@ Fact WorkerProcess::fault_in(base::Fault fault, const Caller& caller, const Mail
 }
 
 Error WorkerProcess::failure(Fact fact, base::Fault fault, const Caller& caller, const Mailbox& box) const {
-  return with_arguments(
-      {ErrorCode::SubsystemFailed, std::move(fact), {caller.subsystem, {}, time_in(box), base::text_of(fault).remedy}},
-      box);
+  return with_arguments({ErrorCode::SubsystemFailed,
+                         std::move(fact),
+                         {caller.subsystem, {}, time_in(box), remedy_here(base::text_of(fault).remedy)}},
+                        box);
+}
+
+/// An otherwise empty process has no part in a crash: there is one subsystem in it, or the first is being made.
+std::string WorkerProcess::remedy_here(const std::string& remedy) const {
+  constexpr std::size_t kOneSubsystem = 2;  // the first box is that of what is being made
+  return remedy == base::kTryAlone && boxes_.size() <= kOneSubsystem ? base::kReportIt : remedy;
 }
 
 }  // namespace entrain::worker

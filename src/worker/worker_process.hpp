@@ -69,7 +69,9 @@ class WorkerProcess {
   struct Wait;
   void start();
   MakeRequest as_seen_there(MakeRequest request);
-  SandboxFolders folders() const { return {folder_.content() / "own", folder_.content() / "scratch"}; }
+  SandboxFolders folders() const {
+    return {folder_.content() / "own", folder_.content() / "scratch", confinement_.memory};
+  }
   std::filesystem::path said() const { return folder_.content() / "said"; }
   Error sandbox_refusal() const;
   void look(Wait& wait);
@@ -85,6 +87,7 @@ class WorkerProcess {
   Error late_report(const Caller& caller, const Mailbox& box) const;
   Fact fault_in(base::Fault fault, const Caller& caller, const Mailbox& box) const;
   Error failure(Fact fact, base::Fault fault, const Caller& caller, const Mailbox& box) const;
+  std::string remedy_here(const std::string& remedy) const;
   void report_long_call(Wait& wait);
   std::string function_in(const Mailbox& box) const;
   std::optional<Time> time_in(const Mailbox& box) const;

@@ -34,7 +34,7 @@ export function changedRun(run, name, change) {
   fs.rmSync(path.join(copy, "report.html"), { force: true });
   for (const [file, edit] of Object.entries(change)) {
     const place = path.join(copy, file);
-    const text = edit(fs.readFileSync(place, "utf8"));
+    const text = edit(fs.existsSync(place) ? fs.readFileSync(place, "utf8") : "");
     if (text === null) fs.rmSync(place);
     else fs.writeFileSync(place, text);
   }

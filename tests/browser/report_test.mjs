@@ -45,6 +45,20 @@ test("connections_go_round_the_boxes_and_labels_lie_at_their_lines", () => {
   });
 });
 
+test("frames_are_marks_on_a_track_for_each_way_and_rows_of_a_table", async () => {
+  const hasNone = (run) => withPage(report(run), async (page) => assert.equal(await page.locator("section#frames").count(), 0));
+  await hasNone(prey);
+  const rows = Array.from({ length: 20 }, (_, i) => `${i},node1.Tx,bus.Rx,transmit,15,4,0011<b>`);
+  const framed = changedRun(prey, "framed", { "frames.csv": () => `time,from,to,operation,id,length,data\n0.5,bus.Tx,node2.Rx,confirm,15,0,\n${rows.join("\n")}\n` });
+  await withPage(report(framed), async (page) => {
+    for (const line of [0, 1]) assert.ok(await colouredPixels(page, "frames", line) > 20, line);
+    assert.deepEqual(await page.locator("#frames .key .name").allTextContents(), ["bus.Tx → node2.Rx", "node1.Tx → bus.Rx"]);
+    assert.equal(await page.locator("#frames tbody tr").count(), 21);
+    assert.deepEqual(await page.locator("#frames tbody tr").nth(1).locator("td").allTextContents(), ["0", "node1.Tx", "bus.Rx", "transmit", "15", "4", "0011<b>"]);
+  });
+  await hasNone(changedRun(prey, "no_frames", { "frames.csv": () => "something\nelse\n" }));
+});
+
 /** A run whose error is known: a tenth of the range, growing from nothing. */
 const banded = changedRun(prey, "banded", { "run.json": (text) => {
   const run = JSON.parse(text);

@@ -3,16 +3,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <bit>
-#include <filesystem>
-#include <fstream>
 
 #include "entrain/fact_codes.hpp"
 #include "entrain/inspection.hpp"
 #include "entrain/simulation.hpp"
 #include "support/example_fmus.hpp"
+#include "support/processes.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {
@@ -137,18 +135,6 @@ TEST(Worker, checkpoint_of_isolated_subsystems_goes_on_to_the_same_bits) {
   EXPECT_TRUE(std::equal(rest.bits.rbegin(), rest.bits.rend(), whole.bits.rbegin()));
 }
 
-/// Workers of this process.
-std::vector<pid_t> workers() {
-  std::vector<pid_t> found;
-  std::ifstream children(fmt::format("/proc/self/task/{}/children", ::getpid()));
-  for (pid_t child = 0; children >> child;) {
-    std::error_code gone;
-    const auto program = std::filesystem::read_symlink(fmt::format("/proc/{}/exe", child), gone);
-    if (program.filename() == "entrain-worker") found.push_back(child);
-  }
-  return found;
-}
-
 class KilledWorkers : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(All, KilledWorkers, testing::ValuesIn(method_names()),
                          [](const auto& of) { return as_name(of.param); });
@@ -169,8 +155,9 @@ TEST_P(KilledWorkers, are_started_again_to_the_same_bits) {
   simulation.observe(all);
   for (const Time until : {0.1 * length, 1.7 * length}) {
     static_cast<void>(simulation.run_until(until));
-    ASSERT_EQ(workers().size(), description.subsystems.size());
-    for (const pid_t worker : workers()) ::kill(worker, SIGKILL);
+    const auto workers = test::children_that_run("entrain-worker");
+    ASSERT_EQ(workers.size(), description.subsystems.size());
+    for (const pid_t worker : workers) ::kill(worker, SIGKILL);
   }
   const auto& summary = simulation.run();
   ASSERT_EQ(summary.termination, Termination::Completed) << summary.message;

@@ -1,5 +1,6 @@
-// The engine against Algorithm 1 of paper 003 written down by hand for its two-mass oscillator: same inputs, same order
-// of calls, same filter, exact integration. Agreement to rounding, also for steps far beyond stability.
+// The engine against Algorithm 1 of Glumac and Kovacic (2019) written down by hand for its two-mass oscillator: same
+// inputs, same order of calls, same filter, exact integration. Agreement to rounding, also for steps far beyond
+// stability.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,4 +1,5 @@
-// Measured order of the explicit methods on the two-mass oscillator of paper 003, against the closed form.
+// Measured order of the explicit methods on the two-mass oscillator of Glumac and Kovacic (2019), against the closed
+// form.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,7 +13,7 @@
 namespace entrain {
 namespace explicit_order_test {
 
-/// x1, v1 (force side), x2, v2 (motion side) of paper 003, (39)-(41), as one linear system: z' = M z.
+/// x1, v1 (force side), x2, v2 (motion side) of Glumac and Kovacic (2019), (39)-(41), as one linear system: z' = M z.
 Matrix oscillator_matrix() {
   Matrix m(4, 4);
   const double m1 = 10, c1 = 1, d1 = 1, ck = 1, dk = 2, m2 = 10, c2 = 1, d2 = 2;

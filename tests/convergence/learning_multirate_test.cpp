@@ -1,4 +1,5 @@
-// Learning with steps of several sizes: one side of the pair of paper 004 steps several times as long as the other.
+// Learning with steps of several sizes: one side of the pair of Thielemans et al. steps several times as long as the
+// other.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -49,11 +49,11 @@ TEST(AdviseOptions, mistyped_names_and_ranges_are_reported) {
   EXPECT_EQ(range.exit_code, 2);
   EXPECT_NE(range.err.find("SUB.VAR=LOW..HIGH"), std::string::npos) << range.err;
   const auto parameter = run_program(folder, advise_oscillator({"--parameter", "force_side.c_kk"}));
-  EXPECT_EQ(parameter.exit_code, 1);
+  EXPECT_EQ(parameter.exit_code, 2);
   EXPECT_NE(parameter.err.find("'force_side.c_kk'"), std::string::npos) << parameter.err;
   EXPECT_NE(parameter.err.find("force_side.c_k"), std::string::npos) << parameter.err;
   const auto gain = run_program(folder, advise_oscillator({"--search", "--gain", "motion_side.f"}));
-  EXPECT_EQ(gain.exit_code, 1);
+  EXPECT_EQ(gain.exit_code, 2);
   EXPECT_NE(gain.err.find("'motion_side.f'"), std::string::npos) << gain.err;
 }
 

@@ -106,7 +106,7 @@ TEST(Advise, and_verify_take_the_changes_that_run_takes) {
       json_of(run_program(folder, {"verify", file, "--method", "jacobi", "--option", "degree=1", "--json"}));
   EXPECT_NE(verified["outputs"]["prey.p"], plain["outputs"]["prey.p"]);
   const auto unknown = run_program(folder, {"advise", file, "--set", "prey.q=2.0"});
-  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_NE(unknown.err.find("'q'"), std::string::npos) << unknown.err;
   const auto alone = run_program(folder, {"advise", file, "--gain", "prey.u"});
   EXPECT_EQ(alone.exit_code, 2);

@@ -25,6 +25,8 @@ Json run_json(const std::filesystem::path& folder) {
   return Json::parse(text_of(folder / "run.json"));
 }
 
+constexpr int kWrongUsage = 2;  // what is wrong was written on the command line
+
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
@@ -37,10 +39,10 @@ reading::CsvResults complete_results(const std::filesystem::path& folder) {
   return results;
 }
 
-void expect_refused(const std::vector<std::string>& arguments, const std::string& part_of_message) {
+void expect_refused(const std::vector<std::string>& arguments, const std::string& part_of_message, int exit_code = 1) {
   const TemporaryFolder folder;
   const auto result = run_program(folder, arguments);
-  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(result.exit_code, exit_code) << result.err;
   EXPECT_EQ(result.out, "");
   EXPECT_TRUE(result.err.starts_with("entrain: ")) << result.err;
   EXPECT_TRUE(contains(result.err, part_of_message)) << result.err;
@@ -135,6 +137,58 @@ TEST(CommandLine, gives_help_with_an_example_for_every_command) {
   }
 }
 
+TEST(CommandLine, help_and_version_are_there_under_the_usual_words) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(run_program(folder, {"--version"}).out, run_program(folder, {"version"}).out);
+  EXPECT_EQ(run_program(folder, {"help"}).out, run_program(folder, {"--help"}).out);
+  const auto help = run_program(folder, {"help", "verify"});
+  EXPECT_EQ(help.exit_code, 0);
+  EXPECT_EQ(help.out, run_program(folder, {"verify", "--help"}).out);
+}
+
+struct Mistake {
+  std::vector<std::string> arguments;
+  std::string answer;
+};
+
+TEST(CommandLine, mistakes_are_answered_with_what_was_meant_and_the_help_of_the_command) {
+  const std::vector<Mistake> mistakes = {
+      {{"simulate", "x.toml"}, "did you mean 'run'?"},
+      {{"runn", "x.toml"}, "did you mean 'run'?"},
+      {{"plot", "x"}, "did you mean 'report'?"},
+      {{"run", kMechanical, "--stepp", "0.1"}, "unknown option '--stepp' of 'entrain run'; did you mean '--step'?"},
+      {{"run", kMechanical, "--stepp=0.1"}, "unknown option '--stepp' of 'entrain run'; did you mean '--step'?"},
+      {{"verify", kMechanical, "--treads", "2"}, "did you mean '--threads'?"},
+      {{"run", kMechanical, "--step", "abc"}, "--step: 'abc' is not a time"},
+      {{"run", kMechanical, "--step", "1 lightyear"}, "--step: '1 lightyear' is not a time"},
+      {{"run", kMechanical, "again"}, "'entrain run' does not take 'again'"},
+      {{"methods", "jacoby"}, "did you mean 'jacobi'?"},
+  };
+  const TemporaryFolder folder;
+  for (const auto& mistake : mistakes) {
+    const auto result = run_program(folder, mistake.arguments);
+    EXPECT_EQ(result.exit_code, kWrongUsage) << mistake.answer;
+    EXPECT_TRUE(contains(result.err, mistake.answer)) << result.err;
+    EXPECT_EQ(result.out, "");
+  }
+  const auto wrong = run_program(folder, {"run", kMechanical, "--stepp", "0.1"});
+  EXPECT_TRUE(contains(wrong.err, "see 'entrain run --help'")) << wrong.err;
+}
+
+TEST(CommandLine, times_have_units_and_are_the_numbers_that_seconds_are) {
+  const TemporaryFolder folder;
+  for (const auto& [written, seconds] : std::vector<std::pair<std::string, double>>{
+           {"9ms", 0.009}, {"9 ms", 0.009}, {"700us", 0.0007}, {"1e1ms", 0.01}, {"0.003", 0.003}, {"0.003s", 0.003}}) {
+    const auto run =
+        run_program(folder, {"run", kMechanical, "--method", "jacobi", "--step", written, "--stop", "18ms",
+                             "--no-estimate", "--require", "any", "--out", "out", "--overwrite", "--quiet"});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const auto json = run_json(folder / "out");
+    EXPECT_EQ(json["step"].get<double>(), seconds) << written;
+    EXPECT_EQ(json["stop"].get<double>(), 0.018);
+  }
+}
+
 TEST(CommandLine, inspects_checks_and_lists_without_running) {
   const TemporaryFolder folder;
   const auto inspected = run_program(folder, {"inspect", kMechanical, "--json"});
@@ -145,11 +199,16 @@ TEST(CommandLine, inspects_checks_and_lists_without_running) {
   EXPECT_TRUE(contains(run_program(folder, {"inspect", kMechanical}).out, "can be rolled back: yes"));
   EXPECT_EQ(run_program(folder, {"check", kMechanical}).exit_code, 0);
   const auto methods = run_program(folder, {"methods"}).out;
-  EXPECT_TRUE(contains(methods, "jacobi")) << methods;
-  EXPECT_TRUE(contains(methods, "explicit, order 1 + degree; 1 call of each subsystem per macro step")) << methods;
+  EXPECT_TRUE(contains(methods, "\nauto  ")) << methods;
+  EXPECT_TRUE(contains(methods, "\njacobi  ")) << methods;
+  EXPECT_FALSE(contains(methods, "relative_tolerance")) << methods;
+  const auto jacobi = run_program(folder, {"methods", "jacobi"}).out;
+  EXPECT_TRUE(contains(jacobi, "explicit, order 1 + degree; 1 call of each subsystem per macro step")) << jacobi;
+  EXPECT_TRUE(contains(jacobi, "\n  relative_tolerance: number, default ")) << jacobi;
+  const auto missiles = run_program(folder, {"methods", "missiles"}).out;
   EXPECT_TRUE(
-      contains(methods, "implicit, order 4; about 1.5 calls of each subsystem per macro step; its authors declare"))
-      << methods;
+      contains(missiles, "implicit, order 4; about 1.5 calls of each subsystem per macro step; its authors declare"))
+      << missiles;
   EXPECT_TRUE(contains(run_program(folder, {"reproduce"}).out, "missiles.table4"));
   EXPECT_FALSE(std::filesystem::exists(folder / "runs"));
 }
@@ -175,26 +234,27 @@ TEST(BadInput, unreadable_toml_is_reported_with_its_line) {
 
 TEST(BadInput, step_that_is_zero_negative_or_no_number_is_refused) {
   for (const auto* step : {"0", "-1e-3", "nan", "inf"})
-    expect_refused({"run", kMechanical, "--method", "jacobi", "--step", step}, "step");
+    expect_refused({"run", kMechanical, "--method", "jacobi", "--step", step}, "step", kWrongUsage);
 }
 
 TEST(BadInput, start_that_is_no_number_is_refused) {
-  expect_refused({"run", kMechanical, "--method", "jacobi", "--start", "nan"}, "start");
-  expect_refused({"run", kMechanical, "--method", "jacobi", "--set", "left.x=nan"}, "left.x");
+  expect_refused({"run", kMechanical, "--method", "jacobi", "--start", "nan"}, "start", kWrongUsage);
+  expect_refused({"run", kMechanical, "--method", "jacobi", "--set", "left.x=nan"}, "left.x", kWrongUsage);
 }
 
 TEST(BadInput, stop_before_start_is_refused) {
-  expect_refused({"run", kMechanical, "--method", "jacobi", "--stop", "-1"}, "stop");
+  expect_refused({"run", kMechanical, "--method", "jacobi", "--stop", "-1"}, "stop", kWrongUsage);
 }
 
 TEST(BadInput, step_larger_than_the_run_is_refused) {
-  expect_refused({"run", kMechanical, "--method", "jacobi", "--step", "3"}, "step");
+  expect_refused({"run", kMechanical, "--method", "jacobi", "--step", "3"}, "step", kWrongUsage);
 }
 
 TEST(BadInput, unknown_subsystem_and_option_get_a_suggestion) {
-  expect_refused({"run", kMechanical, "--method", "jacobi", "--set", "lefd.x=1"}, "did you mean 'left'?");
-  expect_refused({"run", kMechanical, "--method", "jacobi", "--option", "degre=1"}, "did you mean 'degree'?");
-  expect_refused({"run", kMechanical, "--method", "jakobi"}, "did you mean 'jacobi'?");
+  expect_refused({"run", kMechanical, "--method", "jacobi", "--set", "lefd.x=1"}, "did you mean 'left'?", kWrongUsage);
+  expect_refused({"run", kMechanical, "--method", "jacobi", "--option", "degre=1"}, "did you mean 'degree'?",
+                 kWrongUsage);
+  expect_refused({"run", kMechanical, "--method", "jakobi"}, "did you mean 'jacobi'?", kWrongUsage);
 }
 
 // Below a regular file, because root may write everywhere else.

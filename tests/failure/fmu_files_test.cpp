@@ -252,6 +252,15 @@ TEST_F(FmuFiles, libraries_that_are_missing_are_all_named) {
   }
 }
 
+/// Its name is the end of a path in the cache of the loader.
+TEST_F(FmuFiles, library_of_the_system_that_is_not_loaded_yet_is_not_called_missing) {
+  const std::string other = patched(test::text_of(test::needy_fmu_library()), "libabsent.so", "libutil.so.1");
+  const Fact refused = refusal(write_library(patched(other, std::string("libc.so.6"), std::string("libd.so.6"))));
+  EXPECT_EQ(refused.text("of"), "fmu-library-missing") << refused;
+  EXPECT_EQ(std::count(refused.subjects.begin(), refused.subjects.end(), "libd.so.6"), 1) << refused;
+  EXPECT_EQ(std::count(refused.subjects.begin(), refused.subjects.end(), "libutil.so.1"), 0) << refused;
+}
+
 TEST_F(FmuFiles, library_that_is_missing_is_named) {
   const Fact refused = refusal(write_library(test::text_of(test::needy_fmu_library())));
   EXPECT_EQ(refused.text("of"), "fmu-library-missing") << refused;

@@ -92,7 +92,7 @@ TEST_F(FmuTraps, printing_fmu_with_symbols_of_ours_runs_and_reaches_its_own) {
 
 TEST_F(FmuTraps, crash_while_probed_withdraws_the_ability_and_the_run_goes_on) {
   write("state_crash");
-  const auto result = run(alone("state_crash", "start = { u = 1.0 }"));
+  const auto result = run(alone("state_crash", "start = { u = 1.0 }"), {"--method", "f3ornits"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   expect_text(result.out,
               "it claims 'canGetAndSetFMUstate', but it crashed in fmi2SetFMUstate (SIGSEGV) when that was "
@@ -251,6 +251,14 @@ TEST_F(FmuTraps, inspect_shows_variables_of_an_fmu_for_another_platform) {
   expect_text(result.out, "  u         input             0\n");
   expect_text(result.out, "  y         output            -\n");
   EXPECT_EQ(result.out.find("can be rolled back"), std::string::npos) << "that is not known";
+}
+
+/// It proposes no stop time, and `check` makes no run that could need one.
+TEST_F(FmuTraps, check_of_an_fmu_without_a_stop_time_has_no_errors) {
+  write("once");
+  const auto result = run_program(folder_, {"check", "once.fmu"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  expect_text(result.out, "once.fmu: no errors");
 }
 
 TEST_F(FmuTraps, run_that_an_fmu_ends_is_completed_and_names_the_fmu) {

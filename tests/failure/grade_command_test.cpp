@@ -64,6 +64,24 @@ TEST(RunCommand, exits_with_3_for_an_unreliable_result_and_names_a_command_that_
   EXPECT_TRUE(contains(run.err, "unreliable")) << run.err;
 }
 
+/// The controller of the car differentiates the position. With held inputs the car passes 300 m/s whatever the step
+/// (examples/car), so that runs with other steps agree: 3512 m after 30 s at 50, 10 and 1 ms, and 380 m in truth.
+TEST(RunCommand, held_input_that_is_differentiated_is_unreliable_although_companions_agree) {
+  const TemporaryFolder folder;
+  for (const auto* method : {"jacobi", "gauss-seidel"}) {
+    const auto run = run_program(folder, {"run", examples_folder() + "/car", "--method", method, "--option", "degree=0",
+                                          "--json", "--out", "out", "--overwrite"});
+    EXPECT_EQ(run.exit_code, 3) << run.out;
+    const auto verdict = Json::parse(run.out)["verdict"];
+    EXPECT_EQ(verdict["grade"], "unreliable");
+    EXPECT_EQ(verdict["reasons"][0]["code"], "held-input-differentiated");
+    EXPECT_EQ(verdict["reasons"][0]["subjects"], Json({"controller"}));
+  }
+  const auto carried = run_program(folder, {"run", examples_folder() + "/car", "--method", "jacobi", "--option",
+                                            "degree=2", "--json", "--out", "out", "--overwrite"});
+  EXPECT_EQ(Json::parse(carried.out)["verdict"]["grade"], "trusted") << carried.out;
+}
+
 TEST(RunCommand, exits_as_required) {
   EXPECT_EQ(graded(kGood, {"--require", "trusted"}).program.exit_code, 0);
   EXPECT_EQ(graded(kPoor, {"--require", "any"}).program.exit_code, 0);

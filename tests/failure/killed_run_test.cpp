@@ -7,6 +7,7 @@
 
 #include "entrain/results.hpp"
 #include "report/page.hpp"
+#include "support/long_run.hpp"
 #include "support/program.hpp"
 
 namespace entrain::test {
@@ -31,21 +32,7 @@ class KilledRun : public testing::TestWithParam<Format> {
     program.send(SIGKILL);
     ASSERT_EQ(program.wait().end_signal, SIGKILL) << "the run was over before it could be killed";
   }
-  void write_system() {
-    write_text(folder_ / "system.toml", std::string(R"([run]
-method = "jacobi"
-stop = 1000.0
-step = 1e-5
-[subsystems.prey]
-model = "lotka_volterra.prey"
-[subsystems.predator]
-model = "lotka_volterra.predator"
-[connections]
-"predator.P" = "prey.u"
-"prey.p" = "predator.u"
-[record]
-format = ")") + GetParam().name + "\"\n");
-  }
+  void write_system() { write_text(folder_ / "system.toml", long_run(1e-5, GetParam().name)); }
   TemporaryFolder folder_;
 };
 

@@ -29,9 +29,9 @@ class LearnedRun : public testing::Test {
     return run_program(folder_, arguments);
   }
   /// Returns why.
-  Json expect_refused(const std::vector<std::string>& more) {
+  Json expect_refused(const std::vector<std::string>& more, int exit_code = 2) {
     const auto result = replay(more);
-    EXPECT_EQ(result.exit_code, 1) << result.out;
+    EXPECT_EQ(result.exit_code, exit_code) << result.out;
     EXPECT_FALSE(std::filesystem::exists(folder_ / "r")) << "nothing is made for a run that is refused";
     return failure_in(result.out);
   }
@@ -50,11 +50,11 @@ TEST_F(LearnedRun, that_contradicts_the_correction_is_refused_with_both_values) 
   EXPECT_EQ(expect_refused(with({"--method", "missiles"}))["code"], "learned-with-other-method");
   EXPECT_EQ(expect_refused(with({"--option", "degree=1"}))["code"], "learned-with-other-option");
   EXPECT_EQ(expect_refused(with({"--option", "feedthrough=hold"}))["code"], "learned-with-other-option");
-  const auto other_value = expect_refused({"--stop", "0.1"});
+  const auto other_value = expect_refused({"--stop", "0.1"}, 1);
   EXPECT_EQ(other_value["code"], "learned-other-system");
   EXPECT_EQ(other_value["values"]["then"], "[subsystems.force_side.start] d1 = 0.0");
   EXPECT_EQ(other_value["values"]["now"], "[subsystems.force_side.start] d1 = 0.1");
-  EXPECT_EQ(expect_refused(with({"--set", "motion_side.m2=2"}))["values"]["now"],
+  EXPECT_EQ(expect_refused(with({"--set", "motion_side.m2=2"}), 1)["values"]["now"],
             "[subsystems.motion_side.start] m2 = 2.0");
   ASSERT_EQ(replay(with({"--step", "0.001", "--method", "jacobi", "--option", "energy_gain=0"})).exit_code, 0)
       << "what the correction contains itself may be set again";
@@ -88,7 +88,7 @@ TEST_F(LearnedRun, of_which_only_a_part_was_learned_fails_with_the_time_reached)
   EXPECT_EQ(how["stop"], 4.0);
   expect_text(result.err, "of 4 s; allow more --iterations");
   expect_text(result.out, " --stop " + how["learned_to"].dump() + " --learned l/learned.json");
-  EXPECT_EQ(expect_refused({"--stop", "4"})["values"]["run_steps"], 4000.0);
+  EXPECT_EQ(expect_refused({"--stop", "4"}, 1)["values"]["run_steps"], 4000.0);
   EXPECT_EQ(replay({"--stop", how["learned_to"].dump()}).exit_code, 0);
 }
 

@@ -46,7 +46,9 @@ class ProcessFault : public TrappedRun {};
 
 TEST_F(ProcessFault, closed_files_fail_the_run_and_no_row_goes_to_a_file_of_the_fmu) {
   write_system("closes");
-  EXPECT_EQ(run().exit_code, 1);
+  const auto result = run();
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.err.find("closed"), std::string::npos) << "what is said of it was closed as well: " << result.err;
   EXPECT_EQ(summary()["termination"], "failed");
   EXPECT_EQ(summary()["failure"]["code"], "descriptor-taken");
   EXPECT_EQ(text_of(folder_ / "taken.txt").find("0.6,"), std::string::npos);

@@ -12,6 +12,7 @@
 
 #include "entrain/results.hpp"
 #include "record/run_folder.hpp"
+#include "support/long_run.hpp"
 #include "support/trap_fmus.hpp"
 
 namespace entrain::test {
@@ -105,21 +106,7 @@ ProgramResult run_with_small_files(const TemporaryFolder& folder, const std::vec
 }
 
 TEST_P(Rows, beyond_a_full_disk_are_not_invented_and_the_message_names_the_last_one) {
-  write_text(folder_ / "system.toml", fmt::format(R"([run]
-stop = 1000.0
-step = 1e-4
-method = "jacobi"
-[subsystems.prey]
-model = "lotka_volterra.prey"
-[subsystems.predator]
-model = "lotka_volterra.predator"
-[connections]
-"predator.P" = "prey.u"
-"prey.p" = "predator.u"
-[record]
-format = "{}"
-)",
-                                                  GetParam().name));
+  write_text(folder_ / "system.toml", long_run(1e-4, GetParam().name));
   const auto began = std::chrono::steady_clock::now();
   const auto result = run_with_small_files(folder_, arguments(), 200'000);
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20)) << "it is reported at once";

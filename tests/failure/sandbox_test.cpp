@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "entrain/results.hpp"
+#include "entrain/system.hpp"
 #include "support/archives.hpp"
 #include "support/facts.hpp"
 #include "support/places.hpp"
@@ -23,7 +24,8 @@ namespace fs = std::filesystem;
 
 /// The outputs of tests/support/grasping_fmu.c.
 constexpr std::array kTries{"socket",    "process", "program", "read_outside", "write_outside", "read_own",
-                            "write_own", "scratch", "thread",  "environment",  "memory",        "cut"};
+                            "write_own", "scratch", "thread",  "environment",  "memory",        "cut",
+                            "files",     "shared",  "memfd",   "zero",         "longer"};
 
 std::string grasping_description() {
   std::string variables;
@@ -76,7 +78,6 @@ class Sandbox : public test::ScriptedFmus {
     const auto failure = test::failure_in(result.out);
     return failure["values"].value("of", failure.value("code", ""));
   }
-  nlohmann::json summary() const { return nlohmann::json::parse(test::text_of(folder_ / "out" / "run.json")); }
 };
 
 TEST_F(Sandbox, gives_an_fmu_its_own_files_a_scratch_folder_and_threads_and_nothing_else) {
@@ -96,6 +97,60 @@ TEST_F(Sandbox, gives_an_fmu_its_own_files_a_scratch_folder_and_threads_and_noth
   EXPECT_GT(got("memory"), 100.0);
   EXPECT_LT(got("memory"), 300.0);
   EXPECT_EQ(got("cut"), -EPERM);
+}
+
+/// RLIMIT_DATA counts none of it.
+TEST_F(Sandbox, limits_memory_that_is_no_data) {
+  write_grasping("sandbox = true\nmemory_limit = 300");
+  ASSERT_EQ(run().exit_code, 0);
+  EXPECT_GT(got("files"), 200.0);
+  EXPECT_LE(got("files"), 300.0);
+  for (const char* what : {"shared", "memfd", "zero", "longer"}) EXPECT_EQ(got(what), 0.0) << what;
+}
+
+/// A library can do its worst when it is loaded.
+TEST_F(Sandbox, can_be_asked_for_by_every_verb_that_loads_an_fmu) {
+  const std::vector<std::vector<std::string>> verbs{{"check", "s.toml"},
+                                                    {"check", "stranger.fmu"},
+                                                    {"inspect", "s.toml"},
+                                                    {"inspect", "stranger.fmu"},
+                                                    {"inspect", "stranger.fmu", "--initial"},
+                                                    {"run", "s.toml", "--out", "out", "--overwrite"},
+                                                    {"verify", "s.toml"},
+                                                    {"advise", "s.toml"},
+                                                    {"advise", "s.toml", "--verify"},
+                                                    {"learn", "s.toml", "--out", "learned"},
+                                                    {"new", "made", "stranger.fmu"},
+                                                    {"run", "wrong.toml"},
+                                                    {"convert", "wrong.toml", "converted.ssp"}};
+  const auto marked = [&](std::vector<std::string> verb, bool sandbox) {
+    write_grasping("");
+    test::write_text(folder_ / "wrong.toml", test::text_of(folder_ / "s.toml") + "mistyped = 1\n");
+    fs::remove_all(folder_ / "made");
+    if (sandbox) verb.emplace_back("--sandbox");
+    const auto result = run_here(verb);
+    EXPECT_NE(result.exit_code, 2) << result.err;
+    return test::text_of(folder_ / "others.txt") != "secret";
+  };
+  for (const auto& verb : verbs) {
+    EXPECT_TRUE(marked(verb, false)) << verb[0] << ' ' << verb[1] << ": this verb loads nothing";
+    EXPECT_FALSE(marked(verb, true)) << verb[0] << ' ' << verb[1];
+  }
+}
+
+/// Variables are in the description: no code is needed to know them.
+TEST_F(Sandbox, is_not_needed_to_convert) {
+  write_grasping("");
+  ASSERT_EQ(run_here({"convert", "s.toml", "system.ssp"}).exit_code, 0);
+  EXPECT_EQ(test::text_of(folder_ / "others.txt"), "secret");
+}
+
+TEST_F(Sandbox, is_written_by_new) {
+  write_grasping("");
+  ASSERT_EQ(run_here({"new", "made", "stranger.fmu", "--sandbox"}).exit_code, 0);
+  const auto made = load(folder_ / "made");
+  ASSERT_TRUE(made.sandbox);
+  EXPECT_TRUE(made.sandbox->value);
 }
 
 /// What the worker shares with the run is read by a process without a sandbox.

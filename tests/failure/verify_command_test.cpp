@@ -38,7 +38,7 @@ TEST_F(VerifyCommand, output_beyond_the_tolerance_is_named) {
 TEST_F(VerifyCommand, tolerance_is_a_share_of_the_range) {
   for (const char* wrong : {"-1", "0", "nan", "inf", "2"}) {
     const auto result = verify({"--tolerance", wrong});
-    EXPECT_EQ(result.exit_code, 1) << wrong;
+    EXPECT_EQ(result.exit_code, 2) << wrong;
     EXPECT_NE(result.err.find("run.tolerance"), std::string::npos) << result.err;
   }
   EXPECT_EQ(verify({"--tolerance", "small"}).exit_code, 2);

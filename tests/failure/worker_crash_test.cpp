@@ -1,9 +1,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-#include <ostream>
-
 #include "support/places.hpp"
 #include "support/scripted_fmus.hpp"
 
@@ -14,34 +11,13 @@ namespace worker_crash_test {
 
 namespace fs = std::filesystem;
 
-struct End {
-  int mode;  ///< ScriptedMode or Fault
-  const char* name;
-  const char* fault;
-};
-std::ostream& operator<<(std::ostream& out, const End& end) {
-  return out << end.name;
-}
+using End = test::ProvokedEnd;
 
 class WorkerCrash : public test::ScriptedFmus {
  protected:
   void write_system(const fs::path& fmu, int mode, const std::string& keys) const {
-    test::write_text(folder_ / "s.toml", fmt::format(R"([run]
-stop = 1
-step = 0.1
-[subsystems.part]
-fmu = "{0}"
-start = {{ mode = {1} }}
-{2}
-[subsystems.second]
-fmu = "{0}"
-{2}
-[subsystems.third]
-fmu = "{0}"
-)",
-                                                     fmu.filename().string(), mode, keys));
+    ScriptedFmus::write_system(fmu, mode, keys, keys);
   }
-  nlohmann::json summary() const { return nlohmann::json::parse(test::text_of(folder_ / "out" / "run.json")); }
   /// Processes that have the folder of the test for their temporary files.
   int workers_left() const {
     int count = 0;
@@ -77,6 +53,7 @@ TEST_P(WorkerEnd, in_a_step_ends_the_run_with_its_rows_and_its_reason) {
   }
   if (end.mode == Segfault) {
     test::expect_text(failure["values"]["said"], "close to the edge");
+    test::expect_text(failure["remedy"], "the fault is its own");
   }
   EXPECT_EQ(failure["subjects"], nlohmann::json({fmt::format("FMU '{}'", (folder_ / "part 1.fmu").string())}));
   EXPECT_EQ(failure["subsystem"], "part");

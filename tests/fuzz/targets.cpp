@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/archive.hpp"
+#include "description/osp_file.hpp"
 #include "description/ssp_document.hpp"
 #include "description/ssp_file.hpp"
 #include "description/system_file.hpp"
@@ -17,6 +18,7 @@
 #include "subsystem/fmi/elf_file.hpp"
 #include "subsystem/fmi/model_description.hpp"
 #include "subsystem/native/csv_source.hpp"
+#include "worker/messages.hpp"
 
 namespace entrain::fuzz {
 namespace {
@@ -146,6 +148,45 @@ void elf(std::string_view bytes) {
   subsystem::elf_misfit(path);
 }
 
+void osp(std::string_view bytes) {
+  static const ScratchFile file("-OspSystemStructure.xml");
+  std::vector<Problem> problems;
+  try {
+    description::read_osp(file.write(bytes), problems);
+  } catch (const Error&) {
+  }
+}
+
+void terminals(std::string_view bytes) {
+  static const ScratchFile file(".xml");
+  subsystem::FmuDescription description;
+  subsystem::read_terminals(file.write(bytes), description);
+  require(description.terminals.empty() || description.terminals_fault.empty(), "terminals of a broken file");
+}
+
+template <class Answer>
+void answer_of(std::span<const std::byte> bytes) {
+  try {
+    Answer answer;
+    base::from_bytes(bytes, answer);
+    require(base::to_bytes(answer).size() <= 16 * bytes.size() + 4096, "more than there was");
+  } catch (const Error&) {
+  }
+}
+
+/// What a worker may write where its answers are expected: its FMU can.
+void answer(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  answer_of<worker::MadeSubsystem>(bytes);
+  answer_of<worker::SubsystemAbilities>(bytes);
+  answer_of<base::ErrorRecord>(bytes);
+  answer_of<Linearization>(bytes);
+  answer_of<LogMessage>(bytes);
+  answer_of<std::vector<Value>>(bytes);
+  answer_of<std::vector<Fact>>(bytes);
+  answer_of<ClockInterval>(bytes);
+}
+
 }  // namespace
 
 const std::vector<Target>& targets() {
@@ -158,7 +199,10 @@ const std::vector<Target>& targets() {
                                        {"uri", uri},
                                        {"csv", csv},
                                        {"csv_source", csv_source},
-                                       {"elf", elf}};
+                                       {"elf", elf},
+                                       {"osp", osp},
+                                       {"terminals", terminals},
+                                       {"answer", answer}};
   return all;
 }
 

@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "subsystem/fmi/fmi3_api.h"
-
-#define EXPORT __attribute__((visibility("default")))
+#include "idle_fmi3.h"
 
 /* Value references, in the order of the knowns and of the unknowns. */
 enum { kX = 1, kU = 2, kHeld = 3, kSingle = 4, kDerX = 5, kY = 6, kZ = 7 };
@@ -58,48 +56,28 @@ static Component* make(fmi3String token) {
   for (size_t i = 0; i < kStates; ++i) c->known[i] = (double)i + 1.0; /* as in the description */
   return c;
 }
-EXPORT fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3String resources,
-                                                fmi3Boolean visible, fmi3Boolean logging, fmi3Boolean events,
-                                                fmi3Boolean early, const fmi3ValueReference intermediate[],
-                                                size_t count, fmi3InstanceEnvironment environment,
-                                                fmi3LogMessageCallback log, fmi3IntermediateUpdateCallback update) {
-  (void)name, (void)resources, (void)visible, (void)logging, (void)events, (void)early;
-  (void)intermediate, (void)count, (void)environment, (void)log, (void)update;
-  return make(token);
+static Component* made(const Instantiation* wish) {
+  return make(wish->token);
 }
+INSTANTIATED_BY(made)
 EXPORT fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi3String resources,
                                                  fmi3Boolean visible, fmi3Boolean logging,
                                                  fmi3InstanceEnvironment environment, fmi3LogMessageCallback log) {
   (void)name, (void)resources, (void)visible, (void)logging, (void)environment, (void)log;
   return make(token);
 }
-EXPORT void fmi3FreeInstance(fmi3Instance instance) {
-  free(instance);
+FREED_AT_ONCE
+static void initialize(Component* c, double start) {
+  (void)c, (void)start;
 }
-EXPORT fmi3Status fmi3EnterInitializationMode(fmi3Instance instance, fmi3Boolean has_tolerance, fmi3Float64 tolerance,
-                                              fmi3Float64 start, fmi3Boolean has_stop, fmi3Float64 stop) {
-  (void)instance, (void)has_tolerance, (void)tolerance, (void)start, (void)has_stop, (void)stop;
-  return fmi3OK;
-}
-EXPORT fmi3Status fmi3ExitInitializationMode(fmi3Instance instance) {
-  (void)instance;
-  return fmi3OK;
-}
-EXPORT fmi3Status fmi3Terminate(fmi3Instance instance) {
-  (void)instance;
-  return fmi3OK;
-}
+INITIALIZED_BY(initialize)
+IDLE(fmi3ExitInitializationMode)
+IDLE(fmi3Terminate)
 EXPORT fmi3Status fmi3EnterEventMode(fmi3Instance instance) {
   ((Component*)instance)->continuous = 0;
   return fmi3OK;
 }
-EXPORT fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean* again, fmi3Boolean* terminate,
-                                           fmi3Boolean* nominals_changed, fmi3Boolean* states_changed,
-                                           fmi3Boolean* next_is_known, fmi3Float64* next) {
-  (void)instance, (void)next;
-  *again = *terminate = *nominals_changed = *states_changed = *next_is_known = fmi3False;
-  return fmi3OK;
-}
+NOTHING_TO_UPDATE
 EXPORT fmi3Status fmi3EnterContinuousTimeMode(fmi3Instance instance) {
   ((Component*)instance)->continuous = 1;
   return fmi3OK;

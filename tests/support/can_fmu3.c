@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "subsystem/fmi/fmi3_api.h"
-
-#define EXPORT __attribute__((visibility("default")))
+#include "idle_fmi3.h"
 
 enum { Terminals = 3, Bytes = 4, FrameSize = 8 + 8 + Bytes, Transmit = 0x10, Confirm = 0x20, BaudRate = 100000 };
 /* Of terminal k = 1.. : 100 k + these. */
@@ -32,10 +30,7 @@ typedef struct {
   Port ports[Terminals];
 } Component;
 
-static fmi3Status fail(const Component* c, const char* why) {
-  c->log(c->environment, fmi3Error, "logStatusError", why);
-  return fmi3Error;
-}
+FAILS_WITH_A_WORD
 static void put32(unsigned char* at, unsigned value) {
   for (int i = 0; i < 4; ++i) at[i] = (unsigned char)(value >> (8 * i));
 }
@@ -59,38 +54,26 @@ static void put_confirm(Port* port, int id) {
   port->tx_size = 12;
 }
 
-EXPORT fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3String resources,
-                                                fmi3Boolean visible, fmi3Boolean logging, fmi3Boolean events,
-                                                fmi3Boolean early, const fmi3ValueReference intermediate[],
-                                                size_t count, fmi3InstanceEnvironment environment,
-                                                fmi3LogMessageCallback log, fmi3IntermediateUpdateCallback update) {
-  (void)name, (void)resources, (void)visible, (void)logging, (void)early, (void)intermediate, (void)count;
-  (void)update;
-  if (!events) return NULL;
+static Component* made(const Instantiation* wish) {
+  if (!wish->events) return NULL;
   Component* c = calloc(1, sizeof(Component));
-  c->environment = environment;
-  c->log = log;
-  c->is_bus = strcmp(token, "bus") == 0;
+  c->environment = wish->environment;
+  c->log = wish->log;
+  c->is_bus = strcmp(wish->token, "bus") == 0;
   c->changed[0] = !c->is_bus;
   return c;
 }
-EXPORT void fmi3FreeInstance(fmi3Instance instance) {
-  free(instance);
+INSTANTIATED_BY(made)
+FREED_AT_ONCE
+static void initialize(Component* c, double start) {
+  c->time = start;
 }
-EXPORT fmi3Status fmi3EnterInitializationMode(fmi3Instance instance, fmi3Boolean has_tolerance, fmi3Float64 tolerance,
-                                              fmi3Float64 start, fmi3Boolean has_stop, fmi3Float64 stop) {
-  (void)has_tolerance, (void)tolerance, (void)has_stop, (void)stop;
-  ((Component*)instance)->time = start;
-  return fmi3OK;
-}
+INITIALIZED_BY(initialize)
 EXPORT fmi3Status fmi3ExitInitializationMode(fmi3Instance instance) {
   ((Component*)instance)->phase = EventMode;
   return fmi3OK;
 }
-EXPORT fmi3Status fmi3Terminate(fmi3Instance instance) {
-  (void)instance;
-  return fmi3OK;
-}
+IDLE(fmi3Terminate)
 EXPORT fmi3Status fmi3EnterEventMode(fmi3Instance instance) {
   Component* c = instance;
   if (c->phase != StepMode) return fail(c, "no event mode from here");

@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "clocked_fmu3.h"
-#include "subsystem/fmi/fmi3_api.h"
-
-#define EXPORT __attribute__((visibility("default")))
+#include "idle_fmi3.h"
 
 enum Reference {
   Interval = 1,
@@ -42,26 +40,18 @@ typedef struct {
   double y;
 } Component;
 
-static fmi3Status fail(const Component* c, const char* why) {
-  c->log(c->environment, fmi3Error, "logStatusError", why);
-  return fmi3Error;
-}
+FAILS_WITH_A_WORD
 
-EXPORT fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3String resources,
-                                                fmi3Boolean visible, fmi3Boolean logging, fmi3Boolean events,
-                                                fmi3Boolean early, const fmi3ValueReference intermediate[],
-                                                size_t count, fmi3InstanceEnvironment environment,
-                                                fmi3LogMessageCallback log, fmi3IntermediateUpdateCallback update) {
-  (void)name, (void)token, (void)resources, (void)visible, (void)logging, (void)early, (void)intermediate;
-  (void)count, (void)update;
-  if (!events) return NULL; /* its clocks need an event mode */
+static Component* made(const Instantiation* wish) {
+  if (!wish->events) return NULL; /* its clocks need an event mode */
   Component* c = calloc(1, sizeof(Component));
-  c->environment = environment;
-  c->log = log;
+  c->environment = wish->environment;
+  c->log = wish->log;
   c->interval = 0.1;
   c->changed = true;
   return c;
 }
+INSTANTIATED_BY(made)
 EXPORT fmi3Instance fmi3InstantiateScheduledExecution(fmi3String name, fmi3String token, fmi3String resources,
                                                       fmi3Boolean visible, fmi3Boolean logging,
                                                       fmi3InstanceEnvironment environment, fmi3LogMessageCallback log,
@@ -95,25 +85,17 @@ EXPORT fmi3Status fmi3ActivateModelPartition(fmi3Instance instance, fmi3ValueRef
   }
   return fmi3OK;
 }
-EXPORT void fmi3FreeInstance(fmi3Instance instance) {
-  free(instance);
-}
-EXPORT fmi3Status fmi3EnterInitializationMode(fmi3Instance instance, fmi3Boolean has_tolerance, fmi3Float64 tolerance,
-                                              fmi3Float64 start, fmi3Boolean has_stop, fmi3Float64 stop) {
-  Component* c = instance;
-  (void)has_tolerance, (void)tolerance, (void)has_stop, (void)stop;
+FREED_AT_ONCE
+static void initialize(Component* c, double start) {
   c->time = start;
   c->phase = Initializing;
-  return fmi3OK;
 }
+INITIALIZED_BY(initialize)
 EXPORT fmi3Status fmi3ExitInitializationMode(fmi3Instance instance) {
   ((Component*)instance)->phase = EventMode;
   return fmi3OK;
 }
-EXPORT fmi3Status fmi3Terminate(fmi3Instance instance) {
-  (void)instance;
-  return fmi3OK;
-}
+IDLE(fmi3Terminate)
 EXPORT fmi3Status fmi3Reset(fmi3Instance instance) {
   Component* c = instance;
   const Component fresh = {.environment = c->environment, .log = c->log, .interval = 0.1, .changed = true};

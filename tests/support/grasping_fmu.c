@@ -2,12 +2,15 @@
    it got it, else minus the error number:
    1 socket   2 process   3 program   4 file of others, read   5 file of others, written   6 own file, read
    7 own file, written   8 temporary file   9 thread   10 variable of the environment; 11 is the memory it got, in MiB
-   12 the memory that its worker shares with the run, cut
+   12 the memory that its worker shares with the run, cut; memory that is not data, in MiB: 13 temporary files
+   14 shared mappings   15 files without a name   16 /dev/zero, shared   17 what its worker shares, made longer
+   When it is loaded, it leaves a byte in the file of others.
    Then it does what resources/damage.txt says, if there is one: "frame" (a head without its message into the socket),
    "exit N", or "memory FROM", with lines "OFFSET VALUE" of 8 bytes in its mailbox, which has the time of the step at
    FROM.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -22,7 +25,7 @@
 
 #include "idle_fmi2.h"
 
-#define TRIES 12
+#define TRIES 17
 #define MOST_MEMORY 512 /* MiB */
 
 typedef struct {
@@ -118,6 +121,74 @@ static void do_damage(const char* resources, double at) {
   fclose(plan);
 }
 
+/* In files of 64 MiB. */
+#define FILES 6
+#define FILE_SIZE (64 << 20)
+static double written(int descriptor) {
+  static char part[1 << 20];
+  double count = 0;
+  memset(part, 1, sizeof part);
+  while (count < FILE_SIZE / sizeof part && write(descriptor, part, sizeof part) == (ssize_t)sizeof part) ++count;
+  return count;
+}
+static double temporary_files(const char* folder) {
+  int descriptors[FILES];
+  double count = 0;
+  for (int i = 0; i < FILES; ++i) {
+    descriptors[i] = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (descriptors[i] >= 0) count += written(descriptors[i]);
+  }
+  for (int i = 0; i < FILES; ++i) close(descriptors[i]);
+  return count;
+}
+static double mapped(int flags, int descriptor) {
+  char* memory = mmap(NULL, FILE_SIZE, PROT_READ | PROT_WRITE, flags, descriptor, 0);
+  if (memory == MAP_FAILED) return 0;
+  memset(memory, 1, FILE_SIZE);
+  munmap(memory, FILE_SIZE);
+  return FILE_SIZE >> 20;
+}
+static double nameless_file(void) {
+  const int descriptor = memfd_create("grasping", MFD_CLOEXEC);
+  const double count = descriptor < 0 ? 0 : written(descriptor);
+  close(descriptor);
+  return count;
+}
+static double zeros(void) {
+  const int descriptor = open("/dev/zero", O_RDWR | O_CLOEXEC);
+  const double count = mapped(MAP_SHARED, descriptor);
+  close(descriptor);
+  return count;
+}
+/* 0 = not by more than the limit of the tests. */
+static double longer(void) {
+  struct stat before;
+  const off_t size = (off_t)1 << 30;
+  if (fstat(MEMORY, &before) != 0 || ftruncate(MEMORY, size) != 0) return 0;
+  return size >> 20;
+}
+
+/* Before anyone has asked for an instance. */
+__attribute__((constructor)) static void loaded(void) {
+  static const char here = 0;
+  Dl_info self;
+  char resources[500];
+  char others[500];
+  if (dladdr(&here, &self) == 0) return;
+  snprintf(resources, sizeof resources, "%s", self.dli_fname);
+  for (int up = 0; up < 3; ++up) {
+    char* slash = strrchr(resources, '/');
+    if (slash == NULL) return;
+    *slash = '\0';
+  }
+  strncat(resources, "/resources", sizeof resources - strlen(resources) - 1);
+  file_of_others(resources, others, sizeof others);
+  const int descriptor = others[0] == '\0' ? -1 : open(others, O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (descriptor < 0) return;
+  if (write(descriptor, "!", 1) != 1) errno = 0;
+  close(descriptor);
+}
+
 EXPORT fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, fmi2String resources,
                                      const fmi2CallbackFunctions* callbacks, fmi2Boolean visible, fmi2Boolean logging) {
   (void)name, (void)type, (void)guid, (void)callbacks, (void)visible, (void)logging;
@@ -159,5 +230,10 @@ EXPORT fmi2Status fmi2DoStep(fmi2Component component, fmi2Real from, fmi2Real h,
   c->y[10] = getenv("ENTRAIN_TEST_SECRET") != NULL ? 1.0 : -ENOENT;
   c->y[11] = memory();
   c->y[12] = ftruncate(MEMORY, 0) == 0 ? 1.0 : -errno;
+  c->y[13] = temporary_files(scratch);
+  c->y[14] = mapped(MAP_SHARED | MAP_ANONYMOUS, -1);
+  c->y[15] = nameless_file();
+  c->y[16] = zeros();
+  c->y[17] = longer();
   return fmi2OK;
 }

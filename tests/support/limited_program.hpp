@@ -28,6 +28,7 @@ inline LimitedResult run_limited(const TemporaryFolder& folder, const std::vecto
     ::setrlimit(RLIMIT_FSIZE, &written);
     ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
     ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
+    ::setenv("ENTRAIN_CACHE", "off", 0);
     if (::chdir(folder.path().c_str()) == 0) ::execv(test::program().c_str(), argv.data());
     ::_exit(127);
   }

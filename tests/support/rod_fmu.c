@@ -1,14 +1,14 @@
 /* An FMI 2.0 model-exchange FMU with many states that depend on their neighbours only: a rod of kRodPoints points that
    conducts heat, x_i' = (n + 1)^2 (x_{i-1} - 2 x_i + x_{i+1}), with the temperature u at its left end and 0 at its
    right end. Value references: i the state, 1000 + i its derivative, 2000 the input, 2001 how often it was asked for
-   directional derivatives. */
+   directional derivatives, 2002 how often for derivatives. */
 #include <string.h>
 
 #include "idle_fmi2.h"
 #include "rod_fmu.h"
 
 typedef struct {
-  double x[kRodPoints], u, products;
+  double x[kRodPoints], u, products, rates;
 } Rod;
 
 /* Linear in the temperatures: serves derivatives and directional derivatives alike. */
@@ -54,7 +54,8 @@ EXPORT fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real x[
   return fmi2OK;
 }
 EXPORT fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real dx[], size_t count) {
-  const Rod* rod = c;
+  Rod* rod = c;
+  ++rod->rates;
   for (size_t i = 0; i < count; ++i) dx[i] = rate(rod->x, rod->u, i);
   return fmi2OK;
 }
@@ -68,7 +69,7 @@ EXPORT fmi2Status fmi2GetReal(fmi2Component c, const fmi2ValueReference referenc
   const Rod* rod = c;
   for (size_t i = 0; i < count; ++i) {
     const fmi2ValueReference r = references[i];
-    values[i] = r < 1000 ? rod->x[r] : r < 2000 ? rate(rod->x, rod->u, r - 1000) : r == 2000 ? rod->u : rod->products;
+    values[i] = r < 1000 ? rod->x[r] : r < 2000 ? rate(rod->x, rod->u, r - 1000) : r == 2000 ? rod->u : r == 2001 ? rod->products : rod->rates;
   }
   return fmi2OK;
 }

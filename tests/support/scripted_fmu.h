@@ -26,6 +26,7 @@ enum ScriptedMode {
 extern "C" {
 #endif
 void throw_exception(void);
+void throw_long_exception(void);
 void exhaust_memory(void);
 #ifdef __cplusplus
 }

@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "idle_fmi3.h"
 #include "scripted_fmu3.h"
-#include "subsystem/fmi/fmi3_api.h"
-
-#define EXPORT __attribute__((visibility("default")))
 
 enum Phase { Instantiated, Initializing, EventMode, StepMode, Asking };
 
@@ -19,46 +17,31 @@ typedef struct {
   int mode, events_used, early_allowed, phase, pending, handled;
 } Component;
 
-static fmi3Status fail(const Component* c, const char* why) {
-  c->log(c->environment, fmi3Error, "logStatusError", why);
-  return fmi3Error;
-}
+FAILS_WITH_A_WORD
 
-EXPORT fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3String resources,
-                                                fmi3Boolean visible, fmi3Boolean logging, fmi3Boolean events,
-                                                fmi3Boolean early, const fmi3ValueReference intermediate[],
-                                                size_t count, fmi3InstanceEnvironment environment,
-                                                fmi3LogMessageCallback log, fmi3IntermediateUpdateCallback update) {
-  (void)name, (void)resources, (void)visible, (void)logging, (void)intermediate, (void)count;
-  if (strcmp(token, "scripted") != 0) return NULL;
+static Component* made(const Instantiation* wish) {
+  if (strcmp(wish->token, "scripted") != 0) return NULL;
   Component* c = calloc(1, sizeof(Component));
-  c->environment = environment;
-  c->log = log;
-  c->update = update;
-  c->events_used = events;
-  c->early_allowed = early;
+  c->environment = wish->environment;
+  c->log = wish->log;
+  c->update = wish->update;
+  c->events_used = wish->events;
+  c->early_allowed = wish->early;
   return c;
 }
-EXPORT void fmi3FreeInstance(fmi3Instance instance) {
-  free(instance);
-}
-EXPORT fmi3Status fmi3EnterInitializationMode(fmi3Instance instance, fmi3Boolean has_tolerance, fmi3Float64 tolerance,
-                                              fmi3Float64 start, fmi3Boolean has_stop, fmi3Float64 stop) {
-  Component* c = instance;
-  (void)has_tolerance, (void)tolerance, (void)has_stop, (void)stop;
+INSTANTIATED_BY(made)
+FREED_AT_ONCE
+static void initialize(Component* c, double start) {
   c->time = start;
   c->phase = Initializing;
-  return fmi3OK;
 }
+INITIALIZED_BY(initialize)
 EXPORT fmi3Status fmi3ExitInitializationMode(fmi3Instance instance) {
   Component* c = instance;
   c->phase = c->events_used ? EventMode : StepMode;
   return fmi3OK;
 }
-EXPORT fmi3Status fmi3Terminate(fmi3Instance instance) {
-  (void)instance;
-  return fmi3OK;
-}
+IDLE(fmi3Terminate)
 EXPORT fmi3Status fmi3GetFloat64(fmi3Instance instance, const fmi3ValueReference vr[], size_t n, fmi3Float64 values[],
                                  size_t count) {
   Component* c = instance;

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <nlohmann/json.hpp>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,16 @@
 #include "support/temporary_folder.hpp"
 
 namespace entrain::test {
+
+/// How the process of an FMU ends.
+struct ProvokedEnd {
+  int mode;  ///< ScriptedMode or Fault
+  const char* name;
+  const char* fault;  ///< as in run.json
+};
+inline std::ostream& operator<<(std::ostream& out, const ProvokedEnd& end) {
+  return out << end.name;
+}
 
 /// A folder with scripted FMUs, and the program run in it.
 class ScriptedFmus : public testing::Test {
@@ -41,6 +53,27 @@ class ScriptedFmus : public testing::Test {
     ::unsetenv("TMPDIR");
     return result;
   }
+
+  /// Three instances of an FMU, the first in this mode; `keys` are those of the first, `others` of the second.
+  void write_system(const std::filesystem::path& fmu, int mode, const std::string& keys = "",
+                    const std::string& others = "") const {
+    write_text(folder_ / "s.toml", fmt::format(R"([run]
+stop = 1
+step = 0.1
+[subsystems.part]
+fmu = "{0}"
+start = {{ mode = {1} }}
+{2}
+[subsystems.second]
+fmu = "{0}"
+{3}
+[subsystems.third]
+fmu = "{0}"
+)",
+                                               fmu.filename().string(), mode, keys, others));
+  }
+  /// run.json of the run into 'out'.
+  nlohmann::json summary() const { return nlohmann::json::parse(text_of(folder_ / "out" / "run.json")); }
 
   static constexpr const char* kBinary = "binaries/linux64/scripted.so";
   TemporaryFolder folder_;

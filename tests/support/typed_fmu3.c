@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "subsystem/fmi/fmi3_api.h"
-
-#define EXPORT __attribute__((visibility("default")))
+#include "idle_fmi3.h"
 
 enum { kTypes = 10, kMost = 64, kMatrix = 6 };
 /* Value references: input 10 + type, output 30 + type, in the order below. */
@@ -51,10 +49,7 @@ typedef struct {
   int phase, events_used, calls, logs_all;
 } Component;
 
-static fmi3Status fail(const Component* c, const char* why) {
-  c->log(c->environment, fmi3Error, "logStatusError", why);
-  return fmi3Error;
-}
+FAILS_WITH_A_WORD
 
 static Values* outputs(Component* c) {
   return c->phase == Initializing ? &c->in : &c->out;
@@ -64,17 +59,11 @@ static int discrete_allowed(const Component* c) {
   return c->phase != StepMode || !c->events_used;
 }
 
-EXPORT fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3String resources,
-                                                fmi3Boolean visible, fmi3Boolean logging, fmi3Boolean events,
-                                                fmi3Boolean early, const fmi3ValueReference intermediate[],
-                                                size_t count, fmi3InstanceEnvironment environment,
-                                                fmi3LogMessageCallback log, fmi3IntermediateUpdateCallback update) {
-  (void)name, (void)token, (void)resources, (void)visible, (void)logging, (void)early, (void)intermediate;
-  (void)count, (void)update;
+static Component* made(const Instantiation* wish) {
   Component* c = calloc(1, sizeof(Component));
-  c->environment = environment;
-  c->log = log;
-  c->events_used = events;
+  c->environment = wish->environment;
+  c->log = wish->log;
+  c->events_used = wish->events;
   c->gain = 1.0;
   c->size = 2;
   for (int i = 0; i < kMatrix; ++i) c->in.matrix[i] = i + 1.0; /* as in the description */
@@ -82,9 +71,8 @@ EXPORT fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String toke
   c->in.pair[1] = 8;
   return c;
 }
-EXPORT void fmi3FreeInstance(fmi3Instance instance) {
-  free(instance);
-}
+INSTANTIATED_BY(made)
+FREED_AT_ONCE
 EXPORT fmi3Status fmi3SetDebugLogging(fmi3Instance instance, fmi3Boolean on, size_t count,
                                       const fmi3String categories[]) {
   Component* c = instance;
@@ -102,35 +90,24 @@ EXPORT fmi3Status fmi3ExitConfigurationMode(fmi3Instance instance) {
   ((Component*)instance)->phase = Instantiated;
   return fmi3OK;
 }
-EXPORT fmi3Status fmi3EnterInitializationMode(fmi3Instance instance, fmi3Boolean has_tolerance, fmi3Float64 tolerance,
-                                              fmi3Float64 start, fmi3Boolean has_stop, fmi3Float64 stop) {
-  Component* c = instance;
-  (void)has_tolerance, (void)tolerance, (void)start, (void)has_stop, (void)stop;
+static void initialize(Component* c, double start) {
+  (void)start;
   c->phase = Initializing;
   if (c->logs_all) c->log(c->environment, fmi3OK, "logAll", "initializing at 100%n");
-  return fmi3OK;
 }
+INITIALIZED_BY(initialize)
 EXPORT fmi3Status fmi3ExitInitializationMode(fmi3Instance instance) {
   Component* c = instance;
   c->out = c->in;
   c->phase = c->events_used ? EventMode : StepMode;
   return fmi3OK;
 }
-EXPORT fmi3Status fmi3Terminate(fmi3Instance instance) {
-  (void)instance;
-  return fmi3OK;
-}
+IDLE(fmi3Terminate)
 EXPORT fmi3Status fmi3EnterEventMode(fmi3Instance instance) {
   ((Component*)instance)->phase = EventMode;
   return fmi3OK;
 }
-EXPORT fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean* again, fmi3Boolean* terminate,
-                                           fmi3Boolean* nominals_changed, fmi3Boolean* states_changed,
-                                           fmi3Boolean* next_is_known, fmi3Float64* next) {
-  (void)instance, (void)next;
-  *again = *terminate = *nominals_changed = *states_changed = *next_is_known = fmi3False;
-  return fmi3OK;
-}
+NOTHING_TO_UPDATE
 EXPORT fmi3Status fmi3EnterStepMode(fmi3Instance instance) {
   ((Component*)instance)->phase = StepMode;
   return fmi3OK;

@@ -1,11 +1,29 @@
-// Prints the times that a run recorded, as the readers of the library see them, for tools/torture:
+// Prints what a run recorded, as the readers of the library see it, for tools/torture:
 //   print_results FOLDER SUBSYSTEM.VARIABLE
-// A row is sound when the variable is t + 1 in it; the first that is not is an error.
+// A line for each time at which the variable is known: the time and, to the last bit, all numbers of that time. A row
+// is sound when the variable is t + 1 in it; the first that is not is an error.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
 #include "entrain/error.hpp"
 #include "entrain/results.hpp"
+
+namespace {
+
+void print_row(const entrain::Results& results, double time) {
+  std::printf("%.17g", time);
+  for (const auto& column : results.columns) {
+    const auto& times = results.times(column);
+    const auto at = std::lower_bound(times.begin(), times.end(), time);
+    if (at == times.end() || *at != time) continue;
+    const double value = column.values[static_cast<std::size_t>(at - times.begin())];
+    if (!std::isnan(value)) std::printf(" %s=%.17g", column.name.c_str(), value);  // NaN: a text
+  }
+  std::printf("\n");
+}
+
+}  // namespace
 
 int main(int count, char** arguments) {
   if (count != 3) return 2;
@@ -19,7 +37,7 @@ int main(int count, char** arguments) {
         std::fprintf(stderr, "%.17g at t = %.17g\n", column->values[i], times[i]);
         return 4;
       }
-      std::printf("%.17g\n", times[i]);
+      print_row(results, times[i]);
     }
     return 0;
   } catch (const entrain::Error& error) {

@@ -1,6 +1,7 @@
 /* An FMI 2.0 co-simulation FMU, y = t + 1, for tools/torture. At the time 'at' the call 'where' does what 'fault'
-   names. Every step takes 'pace' s of wall clock time, and is noted in the file 'steps' of the working directory when
-   it begins: its time, the wall clock time and the process. */
+   names; the call 'longer step' is a step of more than 0.19 s: one of a companion of the run. Every step takes 'pace' s
+   of wall clock time, and is noted in the file 'steps' of the working directory when it begins: its time, the wall
+   clock time and the process. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <fenv.h>
@@ -10,6 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#ifdef __SSE__
+#include <xmmintrin.h>
+#endif
 
 #include "support/faults.h"
 #include "support/idle_fmi2.h"
@@ -89,6 +93,7 @@ static void end(const Component* c) {
   if (is(c, "quick_exit")) quick_exit(0);
   if (is(c, "pthread_exit")) pthread_exit(NULL);
   if (is(c, "throw")) throw_exception();
+  if (is(c, "throw_long")) throw_long_exception();
   if (is(c, "memory")) exhaust_memory();
   if (is(c, "wild_free")) {
     void* volatile nowhere = (void*)(size_t)0x1234567;
@@ -111,6 +116,9 @@ static void end(const Component* c) {
 /* What leaves the process changed, and must not change the results. */
 static void change(const Component* c) {
   if (is(c, "rounds")) fesetround(FE_UPWARD);
+#ifdef __SSE__
+  if (is(c, "flushes")) _mm_setcsr(_mm_getcsr() | 0x8040); /* denormal numbers to zero */
+#endif
   if (is(c, "traps")) feenableexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW);
   if (is(c, "locale")) setlocale(LC_ALL, "de_DE.UTF-8");
   if (is(c, "moves") && chdir("/") != 0) abort();
@@ -130,7 +138,7 @@ static void change(const Component* c) {
 
 static fmi2Status do_it(const Component* c, const char* where) {
   if (strcmp(c->where, where) != 0) return fmi2OK;
-  if (c->t < c->at - 1e-9 && strncmp(where, "fmi2Do", 6) == 0) return fmi2OK;
+  if (c->t < c->at - 1e-9 && (strcmp(where, "fmi2DoStep") == 0 || strcmp(where, "longer step") == 0)) return fmi2OK;
   end(c);
   change(c);
   if (is(c, "error") || is(c, "fatal")) {
@@ -188,6 +196,14 @@ EXPORT fmi2Status fmi2SetString(fmi2Component component, const fmi2ValueReferenc
   for (size_t i = 0; i < n; ++i) strncpy(vr[i] == 5 ? c->fault : c->where, value[i], TEXT - 1);
   return fmi2OK;
 }
+EXPORT fmi2Status fmi2GetString(fmi2Component component, const fmi2ValueReference vr[], size_t n, fmi2String value[]) {
+  const Component* c = component;
+  const int wild = c->t >= c->at - 1e-9 && is(c, "wild_text");
+  for (size_t i = 0; i < n; ++i) {
+    value[i] = vr[i] == 5 ? c->fault : vr[i] == 6 ? c->where : wild ? (const char*)(size_t)0x1234567 : "sound";
+  }
+  return do_it_later(c, "fmi2GetString");
+}
 EXPORT fmi2Status fmi2DoStep(fmi2Component component, fmi2Real from, fmi2Real size, fmi2Boolean no_set) {
   Component* c = component;
   (void)no_set;
@@ -196,7 +212,7 @@ EXPORT fmi2Status fmi2DoStep(fmi2Component component, fmi2Real from, fmi2Real si
     usleep((useconds_t)(c->pace * 1e6));
   }
   c->t = from;
-  const fmi2Status status = do_it(c, "fmi2DoStep");
+  const fmi2Status status = do_it(c, size > 0.19 ? "longer step" : "fmi2DoStep");
   c->t = from + size;
   return status;
 }

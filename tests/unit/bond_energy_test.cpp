@@ -189,7 +189,7 @@ TEST(ResidualEnergy, of_ends_that_never_meet_is_not_measured_and_not_zero) {
   EXPECT_EQ(summary.bonds[0].measurements, 0U);
   EXPECT_TRUE(std::isnan(summary.bonds[0].residual_energy));
   EXPECT_TRUE(std::isnan(summary.residual_energy()));
-  expect_part(cli::brief_summary(summary, {}), "residual energy    not measured");
+  expect_part(cli::full_summary(summary, {}), "residual energy    not measured");
 }
 
 TEST(ResidualEnergy, of_ends_that_communicate_together_now_and_then_has_their_number) {
@@ -197,7 +197,7 @@ TEST(ResidualEnergy, of_ends_that_communicate_together_now_and_then_has_their_nu
   const auto& summary = simulation.run();
   ASSERT_EQ(summary.bonds.size(), 1U);
   EXPECT_EQ(summary.bonds[0].measurements, 2U);  // at 0.06 s and 0.12 s
-  expect_part(cli::brief_summary(summary, {}), fmt::format("measured at 2 of {} macro steps", summary.macro_steps));
+  expect_part(cli::full_summary(summary, {}), fmt::format("measured at 2 of {} macro steps", summary.macro_steps));
 }
 
 TEST(EnergyOptions, that_make_no_sense_are_reported_before_the_run) {

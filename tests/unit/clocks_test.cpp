@@ -404,22 +404,6 @@ TEST(OutputWithoutDependencies, depends_on_every_input) {
   EXPECT_FALSE(mode.depends(Port::Real, index("tick_time"), Port::Real, index("x")));
 }
 
-class ClocksApart : public testing::TestWithParam<std::string> {};
-
-/// They would never tick, and a vendor would be blamed.
-TEST_P(ClocksApart, are_refused_and_the_subsystem_is_named) {
-  const TemporaryFolder folder;
-  test::write_clocked(folder);
-  const auto facts = test::problem_facts(
-      system_of(folder, clocked("a") + clocked("b") + GetParam() + " = true\n", "\"a.out\" = \"b.in\"\n"));
-  EXPECT_TRUE(test::has_fact(facts, FactCode::NotIsolable, "b"));
-  EXPECT_FALSE(test::has_fact(facts, FactCode::NotIsolable, "a"));
-  EXPECT_FALSE(test::has_fact(facts, FactCode::UnknownVariable));
-}
-
-INSTANTIATE_TEST_SUITE_P(All, ClocksApart, testing::Values("isolate", "sandbox"),
-                         [](const auto& of) { return of.param; });
-
 /// A check looks at all FMUs in other processes.
 TEST(CheckOfClocks, knows_them) {
   const TemporaryFolder folder;

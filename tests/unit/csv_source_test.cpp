@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "entrain/error.hpp"
 #include "entrain/recording.hpp"
@@ -62,6 +63,19 @@ TEST(CsvSource, of_two_rows_with_one_time_jumps_there) {
   EXPECT_EQ(value_at(*table, 1.0), 5.0);
   EXPECT_EQ(table->next_discontinuity(0.0), 1.0);
   EXPECT_EQ(table->next_discontinuity(1.0), kNever);
+}
+
+/// A number of 53 bits would round both, and the second would not fit any more.
+TEST(CsvSource, reads_integers_of_64_bits_to_the_last_digit) {
+  subsystem::FedInputs fed;
+  fed["low"].type = ValueType::Integer;
+  fed["high"].type = ValueType::Unsigned;
+  const auto table = subsystem::parse_csv_source("time,low,high\n0,-9223372036854775808,18446744073709551615\n",
+                                                 "in.csv", TableInterpolation::Hold, fed);
+  std::vector<Value> values(2);
+  table->discrete_outputs({0.0, {}, {}, {}, {}}, values);
+  EXPECT_EQ(values[0], Value(std::numeric_limits<std::int64_t>::min()));
+  EXPECT_EQ(values[1], Value(std::numeric_limits<std::uint64_t>::max()));
 }
 
 TEST(CsvSource, keeps_its_first_and_last_row_outside) {

@@ -85,7 +85,7 @@ TEST(Estimator, is_exact_for_a_linear_subsystem_under_cubic_inputs) {
   EXPECT_NEAR(estimated.dy[0], slope[0], 1e-11 * std::abs(slope[0]));
 }
 
-// One step of the prey under the stimulus of paper 000, tables 4 and 5.
+// One step of the prey under the stimulus of the COSTARICA paper, tables 4 and 5.
 const std::vector<double> kStimulus{0.8, -0.16, -0.11008};
 const std::vector<double> kDailyStimulus{0.8, -0.448, 0.5173559185};
 
@@ -178,6 +178,23 @@ TEST(Estimator, with_stehfest_is_wrong_for_oscillations) {
   const InputBlock block(held.data(), 1, 0);
   const double h = 0.1;  // omega h = 4.5
   EXPECT_GT(std::abs(stehfest.estimate(block, h).y[1] - exact.estimate(block, h).y[1]), 0.1);
+}
+
+// Under u = c t^3 the speed begins as c t^4 / (4 m), whose quotient (48) is (0.8^4 - 4 * 0.9^4 + 3) / 0.2 = 3.926 t^3
+// instead of 4 t^3.
+TEST(Estimator, slopes_by_quotients_are_those_of_the_paper) {
+  trials::EstimatorOptions options;
+  options.laplace = trials::LaplaceInversion::GaverStehfestQuotients;
+  Pair quotients("mechanical.left", {0.0}, options);
+  Pair exact("mechanical.left", {0.0});
+  quotients.begin();
+  exact.begin();
+  const std::vector<double> cubic{0.0, 0.0, 0.0, 1e9};
+  const InputBlock rising(cubic.data(), 1, 3);
+  const InputBlock none(cubic.data(), 1, 2);
+  const double h = 1e-3;
+  const auto slope = [&](Pair& pair) { return pair.estimate(rising, h).dy[0] - pair.estimate(none, h).dy[0]; };
+  EXPECT_NEAR(slope(quotients) / slope(exact), 3.926 / 4.0, 1e-3);
 }
 
 }  // namespace estimator_test

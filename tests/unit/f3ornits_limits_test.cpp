@@ -52,7 +52,7 @@ TEST(F3ornitsLimits, a_subsystem_without_room_for_a_step_ends_before_the_others_
 TEST(F3ornitsSummary, equal_macro_steps_are_reported_as_they_were_made) {
   auto description = prey_and_predator(2.0);
   for (auto& subsystem : description.subsystems) subsystem.step = Written<double>{0.25, {}};
-  EXPECT_NE(cli::brief_summary(summary_of(description)).find("8 macro steps of 0.25 s"), std::string::npos);
+  EXPECT_NE(cli::full_summary(summary_of(description)).find("8 macro steps of 0.25 s"), std::string::npos);
 }
 
 // The errors of the first, held steps are no jumps.
@@ -85,8 +85,8 @@ TEST(F3ornitsSummary, a_residual_is_not_measured_where_connected_subsystems_neve
   const auto summary = summary_of(description);
   EXPECT_TRUE(std::isnan(summary.max_coupling_residual));
   EXPECT_TRUE(nlohmann::json::parse(summary_json(summary))["max_coupling_residual"].is_null());
-  EXPECT_NE(cli::brief_summary(summary).find("coupling residual  not measured"), std::string::npos)
-      << cli::brief_summary(summary);
+  EXPECT_NE(cli::full_summary(summary).find("coupling residual  not measured"), std::string::npos)
+      << cli::full_summary(summary);
   description.stop = Written<double>{2.1, {}};
   EXPECT_GT(summary_of(description).max_coupling_residual, 0.0);
 }
@@ -97,7 +97,7 @@ TEST(F3ornitsSummary, names_how_many_connections_are_not_measured) {
   summary.worst_connection = "a.y -> b.u";
   summary.connections = {{"a.y -> b.u", "a.y", "b.u", 0.25}, {"b.y -> c.u", "b.y", "c.u", std::nan("")}};
   EXPECT_NE(
-      cli::brief_summary(summary).find("0.25 of the output's range, at a.y -> b.u; 1 of 2 connections not measured"),
+      cli::full_summary(summary).find("0.25 of the output's range, at a.y -> b.u; 1 of 2 connections not measured"),
       std::string::npos);
 }
 

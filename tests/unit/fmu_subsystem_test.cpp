@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "models/registry.hpp"
+#include "subsystem/fmi/fmu_probe.hpp"
 #include "subsystem/native/native_subsystem.hpp"
 #include "support/any_polynomials.hpp"
 #include "support/facts.hpp"
@@ -216,6 +217,18 @@ TEST_P(FmuTwin, takes_start_values) {
   initialize();
   EXPECT_EQ(step(*fmu_, 0.0, 0.05, 0), step(*native_, 0.0, 0.05, 0));
   EXPECT_EQ(all_values(*fmu_), all_values(*native_));
+}
+
+/// A far stop makes macro steps that a small step inside would not end in a lifetime.
+TEST(TrialStep, contains_at_most_a_hundred_steps_of_the_fmu) {
+  subsystem::FmuDescription description;
+  description.experiment.stop = 1e8;
+  description.co_simulation.emplace();
+  description.co_simulation->variable_step = true;
+  description.co_simulation->fixed_internal_step = 1e-3;
+  EXPECT_DOUBLE_EQ(subsystem::trial_step(description, 0.0, 1e5), 0.1);
+  EXPECT_DOUBLE_EQ(subsystem::trial_step(description, 0.0, 0.01), 0.01);
+  EXPECT_DOUBLE_EQ(subsystem::trial_step(description, 0.0, std::nullopt), 1e-3);
 }
 
 TEST(FmuSubsystem, honours_the_input_degree_that_was_probed) {

@@ -23,7 +23,7 @@ TEST(Reproduce, a_row_is_ok_within_its_tolerance_on_both_sides) {
 }
 
 TEST(Reproduce, an_error_may_beat_the_reference_where_smaller_is_better) {
-  const reproducing::Tolerance error{0.1, "for the test", true};
+  const reproducing::Tolerance error{0.1, "for the test", reproducing::Better::Smaller};
   EXPECT_TRUE(reproducing::compared("q", {}, 2.0, 1e-9, error).ok);
   EXPECT_FALSE(reproducing::compared("q", {}, 2.0, 2.3, error).ok);
 }
@@ -31,9 +31,10 @@ TEST(Reproduce, an_error_may_beat_the_reference_where_smaller_is_better) {
 TEST(Reproduce, printed_numbers_are_met_beaten_or_not_met) {
   using reproducing::Better;
   const auto printed = [](std::optional<double> paper, double ours, Better better) {
-    return reproducing::compared("", paper, 1.0, ours, {0.0, ""}, better).printed;
+    const auto number = paper ? reproducing::Printed(*paper, "somewhere", better) : reproducing::Printed();
+    return reproducing::compared("", number, 1.0, ours, {0.0, ""}).printed;
   };
-  EXPECT_EQ(printed({}, 1.0, Better::Smaller), PrintedNumber::NotComparable);
+  EXPECT_EQ(printed({}, 1.0, Better::Smaller), PrintedNumber::NotPrinted);
   EXPECT_EQ(printed(2.0, 2.09, Better::Smaller), PrintedNumber::Met);
   EXPECT_EQ(printed(2.0, 2.11, Better::Smaller), PrintedNumber::NotMet);
   EXPECT_EQ(printed(2.0, 1.0, Better::Smaller), PrintedNumber::Beaten);
@@ -43,9 +44,28 @@ TEST(Reproduce, printed_numbers_are_met_beaten_or_not_met) {
   EXPECT_EQ(printed(3.0, std::numeric_limits<double>::quiet_NaN(), Better::Larger), PrintedNumber::NotMet);
 }
 
+TEST(Reproduce, a_printed_number_counts_once_by_the_best_of_its_rows) {
+  using reproducing::Better;
+  const auto row = [](const char* where, double ours) {
+    return reproducing::compared("q", {2.0, where, Better::Smaller}, 1.0, ours, {0.0, ""});
+  };
+  auto incomparable = reproducing::Printed(2.0, "time");
+  incomparable.comparable = false;
+  const std::vector<ReproduceResult> results{
+      {"a.one", "", {row("x", 9.0), row("x", 1.0), row("y", 2.0), row("z", 9.0)}, {}, {}},
+      {"a.two", "", {row("y", 9.0), reproducing::compared("q", incomparable, 1.0, 1.0, {0.0, ""})}, {}, {}},
+      {"b.one", "", {row("x", 9.0), reproducing::compared("q", {}, 1.0, 1.0, {0.0, ""})}, {}, {}}};
+  const auto counts = printed_counts(results);
+  EXPECT_EQ(counts.beaten, 1U);          // x of paper a
+  EXPECT_EQ(counts.met, 1U);             // y of paper a, in both of its tables
+  EXPECT_EQ(counts.not_met, 2U);         // z of paper a, x of paper b
+  EXPECT_EQ(counts.not_comparable, 1U);  // the time of paper a
+  EXPECT_EQ(counts.numbers(), 5U);
+}
+
 TEST(Reproduce, nan_is_never_ok) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_FALSE(reproducing::compared("q", {}, 2.0, nan, {0.1, "", true}).ok);
+  EXPECT_FALSE(reproducing::compared("q", {}, 2.0, nan, {0.1, "", reproducing::Better::Smaller}).ok);
   EXPECT_FALSE(reproducing::compared("q", {}, 2.0, nan, {0.1, ""}).ok);
 }
 

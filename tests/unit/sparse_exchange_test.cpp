@@ -6,9 +6,7 @@
 #include "entrain/simulation.hpp"
 #include "numerics/ode.hpp"
 #include "numerics/sparse_ode.hpp"
-#include "support/archives.hpp"
-#include "support/places.hpp"
-#include "support/rod_fmu.h"
+#include "support/rod_fmus.hpp"
 #include "support/systems.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -17,43 +15,10 @@ namespace sparse_exchange_test {
 
 constexpr double kPoints = kRodPoints;
 
-std::string variable(const std::string& name, int reference, const std::string& attributes, const std::string& real) {
-  return fmt::format("<ScalarVariable name=\"{}\" valueReference=\"{}\" {}><Real {}/></ScalarVariable>\n", name,
-                     reference, attributes, real);
-}
-
-/// Variables from 1 on: the states, their derivatives, the input, the outputs.
-std::string rod_description() {
-  std::string variables;
-  std::string derivatives;
-  for (int i = 0; i < kRodPoints; ++i)
-    variables += variable(fmt::format("x{}", i), i, "initial=\"exact\"", "start=\"0\"");
-  for (int i = 0; i < kRodPoints; ++i) {
-    variables += variable(fmt::format("der(x{})", i), 1000 + i, "", fmt::format("derivative=\"{}\"", i + 1));
-    std::string neighbours = i == 0 ? std::to_string(2 * kRodPoints + 1) : std::to_string(i);
-    neighbours += fmt::format(" {}", i + 1);
-    if (i + 1 < kRodPoints) neighbours += fmt::format(" {}", i + 2);
-    derivatives += fmt::format("<Unknown index=\"{}\" dependencies=\"{}\"/>", kRodPoints + i + 1, neighbours);
-  }
-  variables += variable("u", 2000, "causality=\"input\"", "start=\"0\"");
-  variables += variable("middle", kRodPoints / 2 - 1, "causality=\"output\"", "");
-  variables += variable("products", 2001, "causality=\"output\"", "");
-  return fmt::format(R"(<fmiModelDescription fmiVersion="2.0" modelName="rod" guid="rod" numberOfEventIndicators="0">
-  <ModelExchange modelIdentifier="rod" completedIntegratorStepNotNeeded="true" providesDirectionalDerivative="true"/>
-  <ModelVariables>{}</ModelVariables>
-  <ModelStructure>
-    <Outputs><Unknown index="{}" dependencies="{}"/><Unknown index="{}" dependencies=""/></Outputs>
-    <Derivatives>{}</Derivatives>
-  </ModelStructure>
-</fmiModelDescription>)",
-                     variables, 2 * kRodPoints + 2, kRodPoints / 2, 2 * kRodPoints + 3, derivatives);
-}
-
 // The rod is as stiff as 8 n^2 = 320 000 / s. In the end its temperatures lie on a straight line.
 TEST(SparseExchange, rod_reaches_its_steady_state_with_three_products_per_jacobian) {
   const test::TemporaryFolder folder;
-  test::write_archive(folder / "rod.fmu", {{"modelDescription.xml", rod_description()},
-                                           {"binaries/linux64/rod.so", test::text_of(test::rod_fmu_library())}});
+  test::write_rod(folder / "rod.fmu");
   Simulation simulation(test::system_from(fmt::format(R"(
 run = {{ stop = 2.0, step = 1.0 }}
 [subsystems.rod]

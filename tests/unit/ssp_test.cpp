@@ -116,12 +116,14 @@ TEST_F(Ssp, takes_the_times_of_the_default_experiment_and_the_implementation) {
   const auto system =
       read(document("<Elements><Component name=\"a\" source=\"a.fmu\" implementation=\"ModelExchange\"/>"
                     "<Component name=\"b\" source=\"b.fmu\" implementation=\"CoSimulation\"/>"
-                    "<Component name=\"c\" source=\"c.fmu\"/></Elements>",
+                    "<Component name=\"c\" source=\"c.fmu\"/>"
+                    "<Component name=\"d\" source=\"d.fmu\" implementation=\"ScheduledExecution\"/></Elements>",
                     "<DefaultExperiment startTime=\"1\" stopTime=\"3.5\"/>"));
   EXPECT_EQ(problems_.size(), 0U);
   EXPECT_EQ(system.start.value, 1.0);
   EXPECT_EQ(system.stop->value, 3.5);
-  ASSERT_EQ(system.subsystems.size(), 3U);
+  ASSERT_EQ(system.subsystems.size(), 4U);
+  EXPECT_EQ(system.subsystems[3].interface->value, FmuInterface::ScheduledExecution);
   EXPECT_EQ(system.subsystems[0].interface->value, FmuInterface::ModelExchange);
   EXPECT_EQ(system.subsystems[1].interface->value, FmuInterface::CoSimulation);
   EXPECT_FALSE(system.subsystems[2].interface);

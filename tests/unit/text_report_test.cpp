@@ -33,6 +33,26 @@ TEST(Table, width_ignores_combining_marks_and_colour_codes) {
   EXPECT_EQ(cli::display_width("\x1b[32"), 0U);
 }
 
+TEST(Table, cuts_the_widest_words_to_fit_and_never_a_number) {
+  cli::Table table({"name", "value", "meaning"});
+  table.align_right(1);
+  table.add_row({"degree", "-12.5", "degree of the inputs, by extrapolation"});
+  EXPECT_EQ(table.text(1, 30),
+            " name    value  meaning\n"
+            " ------  -----  --------------\n"
+            " degree  -12.5  degree of the…\n");
+}
+
+TEST(Wrapped, breaks_at_spaces_and_indents_what_follows) {
+  EXPECT_EQ(cli::wrapped("  note: one two three\nshort\n", 15), "  note: one two\n    three\nshort\n");
+  EXPECT_EQ(cli::wrapped("averyveryverylongword and\n", 10), "averyveryverylongword\n  and\n");
+  EXPECT_EQ(cli::wrapped("\x1b[32mok\x1b[0m two\n", 6), "\x1b[32mok\x1b[0m two\n") << "colours take no room";
+}
+
+TEST(Wrapped, command_stays_one_command_for_a_shell) {
+  EXPECT_EQ(cli::wrapped("  next: entrain run a --step 0.1\n", 24), "  next: entrain run a \\\n    --step 0.1\n");
+}
+
 RunSummary failed_run() {
   RunSummary summary;
   summary.system = "pair";
@@ -53,15 +73,15 @@ RunSummary failed_run() {
   return summary;
 }
 
-TEST(BriefSummary, contains_the_steps_really_made_where_they_differ) {
+TEST(FullSummary, contains_the_steps_really_made_where_they_differ) {
   auto summary = failed_run();
   summary.smallest_step = 0.0025;
   summary.largest_step = 0.04;
-  EXPECT_NE(cli::brief_summary(summary).find("150 macro steps of 0.0025 .. 0.04 s\n"), std::string::npos);
+  EXPECT_NE(cli::full_summary(summary).find("150 macro steps of 0.0025 .. 0.04 s\n"), std::string::npos);
 }
 
-TEST(BriefSummary, contains_method_steps_speed_quality_and_warnings) {
-  EXPECT_EQ(cli::brief_summary(failed_run()),
+TEST(FullSummary, contains_method_steps_speed_quality_and_warnings) {
+  EXPECT_EQ(cli::full_summary(failed_run()),
             "pair: failed with jacobi, t = 0 .. 1.5 s\n"
             "  steps              150 macro steps of 0.01 s\n"
             "  wall time          0.500 s (3 simulated s per s)\n"
@@ -72,9 +92,45 @@ TEST(BriefSummary, contains_method_steps_speed_quality_and_warnings) {
             "  left       model mechanical.left    150       0          0    0.000\n");
 }
 
-TEST(BriefSummary, has_colour_only_when_asked) {
-  EXPECT_FALSE(contains(cli::brief_summary(failed_run()), "\x1b"));
-  EXPECT_TRUE(contains(cli::brief_summary(failed_run(), {.colour = true}), "\x1b[31mfailed\x1b[0m"));
+OutputError output_error(const std::string& name, double bound) {
+  OutputError output;
+  output.name = name;
+  output.unit = "N";
+  output.estimate = EstimateKind::Companion;
+  output.error = bound / 2.0;
+  output.bound = bound;
+  output.range = 100.0;
+  return output;
+}
+
+TEST(BriefSummary, has_the_grade_the_worst_outputs_the_warnings_and_the_command_in_twelve_lines) {
+  auto summary = failed_run();
+  summary.termination = Termination::Completed;
+  for (int i = 0; i < 5; ++i) summary.warnings.push_back(custom_warning("another one"));
+  for (int i = 0; i < 9; ++i) summary.notes.push_back(custom_note("an internal"));
+  ErrorEstimate estimate;
+  for (int i = 1; i < 9; ++i) estimate.outputs.push_back(output_error("a.y" + std::to_string(i), 0.01 * i));
+  Verdict verdict;
+  verdict.grade = Grade::Check;
+  verdict.output = "a.y2";  // by a tolerance of its own
+  verdict.bound = 0.02;
+  verdict.error = 0.01;
+  verdict.reasons = {{FactCode::ErrorOfOutput, {"a.y2"}, {}}};
+  verdict.command = "entrain run pair --step 0.001";
+  const auto text = cli::brief_summary(summary, verdict, estimate);
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 12) << text;
+  EXPECT_TRUE(
+      contains(text, "  a.y2      1 %      2 %                1 N\n  a.y8      4 %      8 %                4 N\n"))
+      << text;
+  EXPECT_FALSE(contains(text, "a.y5")) << text;
+  EXPECT_FALSE(contains(text, "an internal")) << text;
+  EXPECT_TRUE(contains(text, "and 4 more warnings")) << text;
+  EXPECT_TRUE(text.ends_with("  next: entrain run pair --step 0.001\n")) << text;
+}
+
+TEST(FullSummary, has_colour_only_when_asked) {
+  EXPECT_FALSE(contains(cli::full_summary(failed_run()), "\x1b"));
+  EXPECT_TRUE(contains(cli::full_summary(failed_run(), {.colour = true}), "\x1b[31mfailed\x1b[0m"));
 }
 
 VariableTable example_variables() {
@@ -126,7 +182,7 @@ TEST(Inspection, numbers_the_groups_or_reports_that_there_are_none) {
 
 TEST(OptionsText, has_a_line_per_option) {
   const std::vector<OptionHelp> options = {{"degree", "integer", "0", "degree of the inputs"}};
-  EXPECT_TRUE(contains(cli::options_text(options), "  degree  integer  0        degree of the inputs\n"));
+  EXPECT_EQ(cli::options_text(options), "  degree: integer, default 0\n    degree of the inputs\n");
   EXPECT_EQ(cli::options_text({}), "  (no options)\n");
 }
 
@@ -138,7 +194,7 @@ TEST(TextReport, of_many_subsystems_shows_those_that_took_longest) {
     subsystem.name = "part" + std::to_string(s);
     subsystem.seconds = s == 777 ? 2.0 : 0.001;
   }
-  const std::string text = cli::brief_summary(summary);
+  const std::string text = cli::full_summary(summary);
   EXPECT_TRUE(contains(text, "part777 ")) << text;
   EXPECT_TRUE(contains(text, "and 976 others that took less time, see run.json")) << text;
   EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 40);

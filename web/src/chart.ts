@@ -16,6 +16,7 @@ export interface Line {
   colour: number;
   dashed?: boolean;
   stepped?: boolean;
+  marks?: boolean; // a mark at each sample in place of a line
 }
 
 export interface ChartOptions {
@@ -23,6 +24,7 @@ export interface ChartOptions {
   view: TimeView;
   height?: number;
   logarithmic?: boolean;
+  track?: boolean; // the values are numbers of rows: no axis for them, and nothing to read off
 }
 
 const FONT = "11px InterVariable, system-ui, sans-serif";
@@ -97,6 +99,7 @@ function lineSeries(line: Line): uPlot.Series[] {
     points: { show: line.x.length <= 60, size: 5 },
     paths: line.stepped ? uPlot.paths.stepped!({ align: -1 }) : undefined,
   };
+  if (line.marks) return [{ ...main, paths: () => null, points: { show: true, size: 7, fill: stroke } }];
   if (line.low) return [{ ...main, label: `${line.name} (lowest)`, width: 0.75 }, main];
   const border: uPlot.Series = { stroke: () => "transparent", width: 0, points: { show: false }, paths: main.paths };
   return line.error ? [{ ...border, label: `${line.name} (least)` }, { ...border, label: `${line.name} (most)` }, main] : [main];
@@ -199,7 +202,8 @@ function bandsOf(lines: Line[], numbers: number[]): uPlot.Band[] {
 }
 
 export function chart(options: ChartOptions): HTMLElement {
-  const { lines, view, logarithmic = false, height = 200 } = options;
+  const { lines, view, logarithmic = false, height = 200, track = false } = options;
+  const rows: uPlot.Scale = { range: [0.3, lines.length + 0.7] };
   const numbers = seriesNumbers(lines);
   const place = h("div", { class: "plot" });
   let plot: uPlot;
@@ -213,8 +217,10 @@ export function chart(options: ChartOptions): HTMLElement {
     plot = new uPlot({
       width, height,
       legend: { show: false },
-      scales: { x: { time: false, min: view.min, max: view.max }, y: logarithmic ? { distr: 3 } : {} },
-      axes: [axis({ space: 70, size: 30, values: times }), axis({ size: 64, space: 30, values, filter: logarithmic ? decades : undefined })],
+      scales: { x: { time: false, min: view.min, max: view.max }, y: track ? rows : logarithmic ? { distr: 3 } : {} },
+      axes: [axis({ space: 70, size: 30, values: times }), 
+        axis(track ? { size: 64, values: () => [], splits: () => lines.map((_line, i) => i + 1) }
+          : { size: 64, space: 30, values, filter: logarithmic ? decades : undefined })],
       series: [{}, ...lines.flatMap(lineSeries)],
       bands: bandsOf(lines, numbers),
       cursor: cursorFor(view),
@@ -223,7 +229,7 @@ export function chart(options: ChartOptions): HTMLElement {
           const { min, max } = u.scales.x;
           if (key === "x" && min != null && max != null) view.set(min, max);
         }],
-        setCursor: [(u) => readout.show(u)],
+        setCursor: track ? [] : [(u) => readout.show(u)],
         ready: [(u) => u.setScale("x", { min: view.min, max: view.max })],
       },
     }, aligned(lines), place);

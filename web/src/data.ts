@@ -118,6 +118,14 @@ export interface PackedSignals {
   signals: PackedSignal[];
 }
 
+/** Time in s, from, to, operation, id, length, bytes as hexadecimal digits. */
+export type Frame = [number, string, string, string, string, string, string];
+
+export interface Frames {
+  count: number; // of which the first are here
+  frames: Frame[];
+}
+
 export interface RunPage {
   kind: "run";
   title: string;
@@ -126,6 +134,7 @@ export interface RunPage {
   remarks: Fact[];
   run: Run;
   steps: StepHistory | null;
+  frames: Frames | null;
   system: string;
   results: PackedSignals;
 }
@@ -223,7 +232,51 @@ export interface AdvicePage {
   heat?: Heat;
 }
 
-export type Page = RunPage | ComparisonPage | LearningPage | AdvicePage;
+/** A number of a paper, printed there, verified, and ours. */
+export interface ReproducedRow {
+  quantity: string;
+  paper: number | null;
+  where: string;
+  reference: number;
+  reference_is: "verified" | "printed" | "bound" | "ours";
+  ours: number | null;
+  tolerance: number;
+  reason: string;
+  printed: "-" | "not comparable" | "not met" | "met" | "beaten";
+  ok: boolean;
+}
+
+export interface ReproducedCurve {
+  name: string;
+  mark: "ours" | "points" | "printed" | "guide";
+  x: number[];
+  y: number[];
+}
+
+export interface ReproducedFigure {
+  title: string;
+  x: { title: string; logarithmic: boolean };
+  y: { title: string; logarithmic: boolean };
+  curves: ReproducedCurve[];
+}
+
+export interface ReproducedEntry {
+  id: string; // "missiles.table4"
+  title: string;
+  seconds: number;
+  rows: ReproducedRow[];
+  measurements: { quantity: string; paper: number | null; ours: number }[];
+  figures?: ReproducedFigure[];
+}
+
+export interface ReproductionPage {
+  kind: "reproduction";
+  models: string;
+  printed: { numbers: number; met: number; beaten: number; "not met": number; "not comparable": number };
+  results: ReproducedEntry[];
+}
+
+export type Page = RunPage | ComparisonPage | LearningPage | AdvicePage | ReproductionPage;
 
 export interface Signal {
   name: string;

@@ -9,8 +9,10 @@ import { differences, errorOverCost, overlays, runs } from "./sections/compariso
 import { cost } from "./sections/cost";
 import { coupling } from "./sections/coupling";
 import { energy } from "./sections/energy";
+import { frames } from "./sections/frames";
 import { corrected, errors, horizons, learning, repeatedRuns } from "./sections/learning";
 import { options } from "./sections/options";
+import { reproducedPapers, reproduction } from "./sections/reproduction";
 import type { Section, SectionOf } from "./sections/section";
 import { rendered } from "./sections/section";
 import { signals } from "./sections/signals";
@@ -20,7 +22,7 @@ import { verdict } from "./sections/verdict";
 import { startTheme, toggleTheme } from "./theme";
 import { TimeView } from "./time_view";
 
-const RUN_SECTIONS: SectionOf<RunPage>[] = [system, signals, steps, coupling, energy, cost, options];
+const RUN_SECTIONS: SectionOf<RunPage>[] = [system, signals, frames, steps, coupling, energy, cost, options];
 const COMPARISON_SECTIONS: SectionOf<ComparisonPage>[] = [runs, errorOverCost, differences, overlays];
 const LEARNING_SECTIONS: SectionOf<LearningPage>[] = [errors, horizons, corrected, repeatedRuns];
 const ADVICE_SECTIONS: SectionOf<AdvicePage>[] = [methods, front, stability, consistency, search, heat];
@@ -70,6 +72,10 @@ function parts(page: Page): Parts {
     case "advice":
       return { title: page.system, span: [0, 1], verdict: recommendation(page), heading: [h("span", { class: "pill" }, "advice")],
         sections: (view) => sectionsOf(ADVICE_SECTIONS, page, view) };
+    case "reproduction":
+      return { title: "Papers, reproduced", span: [0, 1], verdict: reproduction(page),
+        heading: [h("span", { class: "pill" }, page.models), plural(page.results.length, "group") + " of tables and figures"],
+        sections: () => reproducedPapers(page) };
   }
 }
 

@@ -16,6 +16,8 @@ export interface Trace {
   y: (number | null)[];
   colour: number;
   dashed?: boolean;
+  scattered?: boolean; // dots without a line
+  printed?: boolean; // its points are marks
 }
 
 export interface Mark {
@@ -25,6 +27,7 @@ export interface Mark {
   y: number;
   colour: number;
   quiet?: boolean; // one of many in the background
+  printed?: boolean; // a number of a paper: a diamond
 }
 
 export interface Guide {
@@ -150,18 +153,19 @@ function traceLine(trace: Trace, { px, py, x, y }: Frame): SVGElement {
     }
     path += `${pen}${px(at).toFixed(2)} ${py(value).toFixed(2)}`;
     pen = "L";
-    if (trace.x.length <= MOST_DOTS) {
+    if (trace.scattered || trace.x.length <= MOST_DOTS) {
       dots.push(svg("circle", { cx: px(at), cy: py(value), r: 2.6 }, svg("title", {}, `${trace.name}: ${number(at)}, ${number(value)}`)));
     }
   });
   return svg("g", { class: `trace${isDashed(trace) ? " dashed" : ""}`, style: colourOf(trace) },
-    svg("path", { d: path }), ...dots);
+    trace.scattered ? null : svg("path", { d: path }), ...dots);
 }
 
 function markAt(mark: Mark, { px, py }: Frame): SVGElement {
   return svg("g", { class: mark.quiet ? "mark quiet" : "mark", style: colourOf(mark) },
     svg("title", {}, `${mark.title ?? mark.label}: ${number(mark.x)}, ${number(mark.y)}`),
-    svg("circle", { cx: px(mark.x), cy: py(mark.y), r: mark.quiet ? 4 : 5.5 }));
+    mark.printed ? svg("path", { class: "printed", d: `M${px(mark.x).toFixed(2)} ${py(mark.y).toFixed(2)}m0 -6l6 6l-6 6l-6 -6z` })
+      : svg("circle", { cx: px(mark.x), cy: py(mark.y), r: mark.quiet ? 4 : 5.5 }));
 }
 
 /** Beside the marks, or a bit above or below where another label is. */

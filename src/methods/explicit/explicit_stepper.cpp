@@ -57,6 +57,8 @@ Requirements ExplicitOptions::requirements() const {
   Requirements needs;
   needs.refresh_in_loops = loops == LoopTreatment::Solve;
   needs.free_step = adaptive;
+  needs.uses = CapabilityUse::none();
+  needs.uses.input_degree = degree > 0;
   return needs;
 }
 

@@ -78,6 +78,7 @@ void Jacobi::bind(OptionBinder& binder) {
 Requirements Jacobi::requirements() const {
   Requirements needs = options_.requirements();
   needs.refresh_all = options_.feedthrough == FeedthroughTreatment::Refresh;
+  needs.uses.linearization = options_.feedthrough == FeedthroughTreatment::Delay;  // late outputs
   needs.steps_together = needs.refresh_all || options_.energy_gain > 0.0;
   needs.free_step = needs.free_step || options_.by_energy();
   needs.fixed_step = "adaptive = false and step_control = \"fixed\"";

@@ -159,7 +159,7 @@ void add_folders(std::string list, const fs::path& origin, std::vector<fs::path>
 }
 
 /// Whether the loader finds a library of this name: it is loaded, in one of the folders, or in the loader's cache,
-/// where its name is a string of its own.
+/// where its name is a string of its own or the end of a path.
 bool is_known_to_loader(const std::string& name, const std::vector<fs::path>& folders) {
   if (is_loaded(name)) return true;
   std::error_code none;
@@ -168,7 +168,11 @@ bool is_known_to_loader(const std::string& name, const std::vector<fs::path>& fo
     return true;
   static const auto cache = bytes_of("/etc/ld.so.cache");
   const std::string_view text(reinterpret_cast<const char*>(cache.data()), cache.size());
-  return text.find(std::string(1, '\0') + name + '\0') != std::string_view::npos;
+  const std::string ended = name + '\0';
+  for (auto at = text.find(ended); at != std::string_view::npos; at = text.find(ended, at + 1)) {
+    if (at > 0 && (text[at - 1] == '\0' || text[at - 1] == '/')) return true;
+  }
+  return false;
 }
 
 }  // namespace

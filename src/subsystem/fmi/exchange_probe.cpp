@@ -169,6 +169,14 @@ FmuAbilities claimed_exchange_abilities(const Fmu& fmu) {
   return result;
 }
 
+/// The integrator takes the linearization where it is given.
+std::vector<ProbeStage> exchange_stages_for(const CapabilityUse& uses) {
+  std::vector<ProbeStage> stages{ProbeStage::Linearization};
+  if (uses.rollback) stages.insert(stages.end(), {ProbeStage::Rollback, ProbeStage::States});
+  if (uses.reset) stages.push_back(ProbeStage::Reset);
+  return stages;
+}
+
 /// For what only co-simulation can do.
 std::string other_interface(const Fmu& fmu) {
   return fmu.offers(FmuInterface::CoSimulation) ? "Write interface = \"co-simulation\" for it"
@@ -186,11 +194,11 @@ FmuAbilities proven_exchange_abilities(Fmu& fmu, const FmuPorts& ports, const st
   fmu.load(FmuInterface::ModelExchange, caller.timeout);
   const bool untried = fmu.exchange_flags().once_per_process || !caller.probe;
   FmuAbilities result =
-      untried
-          ? claimed_exchange_abilities(fmu)
-          : probed_apart(
-                fmu, caller, {ProbeStage::Linearization, ProbeStage::Rollback, ProbeStage::States, ProbeStage::Reset},
-                [&](const ProbeRequest& request) { return ExchangeProber(fmu, ports, starts, caller, request).run(); });
+      untried ? claimed_exchange_abilities(fmu)
+              : probed_apart(fmu, caller, exchange_stages_for(caller.uses), [&](const ProbeRequest& request) {
+                  return ExchangeProber(fmu, ports, starts, caller, request).run();
+                });
+  if (!untried) result.tried = caller.uses;
   result.states = true;
   result.event_mode = true;
   result.input_degree = kMaxInputDegree;

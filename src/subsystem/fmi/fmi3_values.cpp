@@ -60,7 +60,15 @@ Fmi3Called get_as(const Symbol& symbol, const Fmi3Values::Callee& callee, const 
   const Fmi3Called called{
       symbol(callee.code, callee.instance, &variable.reference, std::size_t{1}, buffer.get(), values.size()),
       symbol.name()};
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = as_value<T>(buffer[i]);
+  const auto keep = [&] {
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = as_value<T>(buffer[i]);
+  };
+  if constexpr (std::is_pointer_v<T>) {
+    // The FMU says where they lie: what happens when they are read there is of the same call.
+    if (called.status <= fmi3Warning) callee.code.call(symbol.name(), keep);
+  } else {
+    keep();
+  }
   return called;
 }
 
@@ -124,12 +132,14 @@ Fmi3Called Fmi3Values::get_binaries(const Callee& callee, const FmuVariable& var
   const Fmi3Called called{get_binary_(callee.code, callee.instance, &variable.reference, std::size_t{1}, sizes.data(),
                                       binaries.data(), values.size()),
                           get_binary_.name()};
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    Binary binary;
-    if (called.status <= fmi3Warning && binaries[i] != nullptr)
-      binary.bytes.assign(binaries[i], binaries[i] + sizes[i]);
-    values[i] = std::move(binary);
-  }
+  if (called.status > fmi3Warning) return called;
+  callee.code.call(get_binary_.name(), [&] {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      Binary binary;
+      if (binaries[i] != nullptr) binary.bytes.assign(binaries[i], binaries[i] + sizes[i]);
+      values[i] = std::move(binary);
+    }
+  });
   return called;
 }
 

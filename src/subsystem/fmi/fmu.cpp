@@ -4,7 +4,10 @@
 
 #include <map>
 
+#include "base/sha256.hpp"
 #include "entrain/fact_codes.hpp"
+#include "subsystem/fmi/fmu_probe.hpp"
+#include "subsystem/fmi/proof_cache.hpp"
 
 namespace entrain::subsystem {
 namespace {
@@ -57,6 +60,11 @@ std::string refusal_remedy(bool three, bool needs_tool) {
       "Often the {} in modelDescription.xml is not the one of the binary, a licence is missing, or a "
       "file in its resources",
       three ? "instantiation token" : "guid");
+}
+
+CapabilityUse united(const CapabilityUse& a, const CapabilityUse& b) {
+  return {a.rollback || b.rollback, a.linearization || b.linearization, a.input_degree || b.input_degree,
+          a.output_derivatives || b.output_derivatives, a.reset || b.reset};
 }
 
 /// A file that was replaced is another one; so is what lay inside.
@@ -167,6 +175,49 @@ std::unique_ptr<FmuInstance> Fmu::instantiate(const std::string& instance, const
               {.subsystem = instance, .variable = {}, .time = {}, .remedy = refusal_remedy(three, needs_tool)});
 }
 
+FmuAbilities limited_to(FmuAbilities abilities, const CapabilityUse& uses) {
+  if (!uses.rollback) abilities.rollback = abilities.rollback_by_states = false;
+  if (!uses.linearization) abilities.linearization = LinearizationSource::None;
+  if (!uses.input_degree) {
+    abilities.input_degree = 0;
+    abilities.resend_inputs = false;
+    abilities.internal_step.reset();
+  }
+  if (!uses.output_derivatives) abilities.output_derivatives = false;
+  if (!uses.reset) abilities.reset = false;
+  abilities.tried = uses;
+  return abilities;
+}
+
+/// Kept from another process, or tried now.
+FmuAbilities Fmu::found_abilities(const Selection& selecting, const FmuPorts& ports,
+                                  const std::vector<FmuStart>& starts, const FmuCaller& caller) {
+  const auto& [interface, probe, values] = selecting;
+  const bool exchange = interface == FmuInterface::ModelExchange;
+  const auto prove = [&](const FmuCaller& by) {
+    return exchange ? proven_exchange_abilities(*this, ports, starts, by) : proven_abilities(*this, ports, starts, by);
+  };
+  if (!probe || once_per_process(interface) || cache_folder().empty()) return prove(caller);
+  if (!hash_) {
+    try {
+      hash_ = base::sha256_of_file(base::LocatedFile(name_).path());
+    } catch (const Error&) {  // a process that sees only the content
+      hash_.emplace();
+    }
+  }
+  if (hash_->empty()) return prove(caller);
+  const Duration step = trial_step(description_, description_.experiment.start.value_or(0.0), caller.step);
+  const ProofKey key{*hash_, std::string(to_string(interface)), step, base::to_bytes(values)};
+  const auto kept = kept_proof(key, name_);
+  load(interface, caller.timeout);
+  if (kept && covers(kept->tried, caller.uses)) return *kept;
+  FmuCaller together = caller;  // what another run uses is not forgotten
+  if (kept) together.uses = united(kept->tried, caller.uses);
+  auto proven = prove(together);
+  keep_proof(key, name_, proven);
+  return proven;
+}
+
 const FmuAbilities& Fmu::abilities(FmuInterface interface, const FmuPorts& ports, const std::vector<FmuStart>& starts,
                                    const FmuCaller& caller) {
   Selection selecting{interface, caller.probe, {}};
@@ -174,17 +225,24 @@ const FmuAbilities& Fmu::abilities(FmuInterface interface, const FmuPorts& ports
     if (!std::holds_alternative<double>(value)) std::get<2>(selecting)[{origin.variable, origin.element}] = value;
   }
   const std::lock_guard lock(proof_);
-  const auto known = abilities_.find(selecting);
-  if (known != abilities_.end()) return known->second;
+  auto& known = abilities_[selecting];
+  for (const auto& each : known) {
+    if (each.tried == caller.uses) return each;
+  }
+  for (const auto& each : known) {
+    if (covers(each.tried, caller.uses)) return known.emplace_back(limited_to(each, caller.uses));
+  }
   if (interface == FmuInterface::ScheduledExecution) {
     load(interface, caller.timeout);
     FmuAbilities claimed;  // nothing is claimed that could be tried
     claimed.event_mode = true;
-    return abilities_.emplace(std::move(selecting), std::move(claimed)).first->second;
+    claimed.tried = caller.uses;
+    return known.emplace_back(std::move(claimed));
   }
-  auto proven = interface == FmuInterface::CoSimulation ? proven_abilities(*this, ports, starts, caller)
-                                                        : proven_exchange_abilities(*this, ports, starts, caller);
-  return abilities_.emplace(std::move(selecting), std::move(proven)).first->second;
+  auto found = found_abilities(selecting, ports, starts, caller);
+  if (found.tried == caller.uses) return known.emplace_back(std::move(found));
+  const auto& all = known.emplace_back(std::move(found));
+  return known.emplace_back(limited_to(all, caller.uses));
 }
 
 Fact call_fact(const FmuResult& result, FmuLog& log) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -102,13 +103,26 @@ struct FmuAbilities {
   std::optional<Duration> imposed_step;
   std::optional<Duration> internal_step;  ///< inputs sent inside a step are held so long
   std::vector<Fact> warnings;             ///< what was withdrawn, and why
+  CapabilityUse tried;                    ///< what was not is absent
+  bool depends_on_load = false;           ///< something was withdrawn because it took too long
 
   template <class Visitor>
   void fields(Visitor& visit) {
     visit(rollback, rollback_by_states, states, linearization, output_derivatives, reset, event_mode, input_degree,
-          resend_inputs, imposed_step, internal_step, warnings);
+          resend_inputs, imposed_step, internal_step, warnings, tried.rollback, tried.linearization, tried.input_degree,
+          tried.output_derivatives, tried.reset, depends_on_load);
   }
 };
+
+/// All that is used has been tried.
+inline bool covers(const CapabilityUse& tried, const CapabilityUse& uses) {
+  return (tried.rollback || !uses.rollback) && (tried.linearization || !uses.linearization) &&
+         (tried.input_degree || !uses.input_degree) && (tried.output_derivatives || !uses.output_derivatives) &&
+         (tried.reset || !uses.reset);
+}
+
+/// As if the rest had not been tried: what a run does must not depend on what was known before.
+FmuAbilities limited_to(FmuAbilities abilities, const CapabilityUse& uses);
 
 /// An FMU file, unpacked and read once for all its instances in this process. Thread-safe.
 class Fmu {
@@ -140,8 +154,8 @@ class Fmu {
   std::string missing_binary(FmuInterface interface) const;
   /// Loads the library if it is not yet. Throws Error with the reason why it cannot be.
   void load(FmuInterface interface, std::optional<Duration> timeout) { functions(interface, timeout); }
-  /// Proven once for each choice of start values that are no real numbers (integers, booleans, texts): these select
-  /// solvers and modes, and with them what an FMU can do; numbers do not.
+  /// For these uses alone. Proven once for each choice of start values that are no real numbers (integers, booleans,
+  /// texts): these select solvers and modes, and with them what an FMU can do; numbers do not.
   const FmuAbilities& abilities(FmuInterface interface, const FmuPorts& ports, const std::vector<FmuStart>& starts,
                                 const FmuCaller& caller);
 
@@ -152,6 +166,9 @@ class Fmu {
   };
   /// With whether it may be tried, and the values that select.
   using Selection = std::tuple<FmuInterface, bool, std::map<std::pair<std::size_t, std::size_t>, Value>>;
+
+  FmuAbilities found_abilities(const Selection& selecting, const FmuPorts& ports, const std::vector<FmuStart>& starts,
+                               const FmuCaller& caller);
 
   const FmuFunctions& functions(FmuInterface interface, std::optional<Duration> timeout);
   const std::string& identifier(FmuInterface interface) const;
@@ -166,7 +183,8 @@ class Fmu {
   std::map<std::string, Loaded> loaded_;  ///< by the model identifier
   std::weak_ptr<const std::string> claimed_;
   std::mutex proof_;
-  std::map<Selection, FmuAbilities> abilities_;  ///< by the values that select
+  std::map<Selection, std::list<FmuAbilities>> abilities_;  ///< by the values that select, for various uses
+  std::optional<std::string> hash_;                         ///< of the file; empty = not known
 };
 
 /// "FMU 'prey.fmu': fmi2DoStep returned fmi2Discard; its log: 'no'".

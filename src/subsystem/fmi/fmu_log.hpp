@@ -20,7 +20,8 @@ struct FmuCaller {
   std::optional<Duration> timeout{};  ///< wall clock, in s
   Logging log{};
   std::optional<Duration> step{};  ///< the macro step of the run, if there is one
-  bool probe = true;               ///< what the FMU claims may be tried
+  bool probe = true;               ///< what the FMU claims may be tried ...
+  CapabilityUse uses{};            ///< ... as far as it is used
   /// In another process, as bytes of FmuAbilities; empty = there is none.
   std::function<base::Bytes()> prove{};
 };

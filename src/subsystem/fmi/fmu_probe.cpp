@@ -14,14 +14,15 @@ namespace entrain::subsystem {
 namespace {
 
 constexpr Duration kLongestTrial = 1e-3;  ///< s, of an FMU without information about its steps
+constexpr double kMostInnerSteps = 100.0;
+
+}  // namespace
 
 std::optional<Duration> imposed_step_of(const FmuDescription& description) {
   const auto& flags = description.co_simulation;
   if (!flags || flags->variable_step) return std::nullopt;
   return flags->fixed_internal_step ? flags->fixed_internal_step : description.experiment.step;
 }
-
-}  // namespace
 
 Duration trial_step(const FmuDescription& description, Time start, std::optional<Duration> macro_step) {
   if (const auto imposed = imposed_step_of(description)) return *imposed;
@@ -30,7 +31,8 @@ Duration trial_step(const FmuDescription& description, Time start, std::optional
   // A far stop has no relation to the steps inside: a share of it may be more of them than anyone can wait for.
   const auto& flags = description.co_simulation;
   const Duration inside = flags && flags->fixed_internal_step ? *flags->fixed_internal_step : kLongestTrial;
-  const Duration step = macro_step.value_or(inside);
+  Duration step = macro_step.value_or(inside);
+  if (flags && flags->fixed_internal_step) step = std::min(step, kMostInnerSteps * *flags->fixed_internal_step);
   if (!experiment.stop || *experiment.stop <= start) return step;
   return std::min(step, (*experiment.stop - start) / 1000.0);
 }
@@ -152,17 +154,18 @@ FmuAbilities probed_apart(const Fmu& fmu, const FmuCaller& caller, const std::ve
                           base::FunctionRef<FmuAbilities(const ProbeRequest& request)> attempt) {
   ProbeApart apart(caller, attempt);
   FmuAbilities found;
-  const auto all = apart.make({}, found);
+  const auto all = apart.make({.stages = stages}, found);
   if (all && all->answered) return found;
   if (!all && caller.prove && proven_elsewhere(caller, found)) return found;
   // Without a child process; or it cannot even begin, which the watch over this process reports best.
-  if (!all || all->stage == static_cast<int>(ProbeStage::Begin)) return attempt({});
+  if (!all || all->stage == static_cast<int>(ProbeStage::Begin)) return attempt({.stages = stages});
   found = {};
   for (std::size_t i = 0; i <= stages.size(); ++i) {
     const ProbeStage stage = i == 0 ? ProbeStage::Begin : stages[i - 1];
-    const auto one = apart.make({.only = stage, .known = found}, found);
+    const auto one = apart.make({.stages = stages, .only = stage, .known = found}, found);
     if (one && one->answered) continue;
-    if (!one || stage == ProbeStage::Begin) return attempt({});
+    if (!one || stage == ProbeStage::Begin) return attempt({.stages = stages});
+    found.depends_on_load = found.depends_on_load || one->late;
     if (const auto claim = claim_of(stage, fmu.description().version); !claim.empty()) {
       found.warnings.push_back(
           withdrawn_claim(fmu, claim, fmt::format("it {} when that was tried in a process apart", one->failure)));
@@ -171,17 +174,39 @@ FmuAbilities probed_apart(const Fmu& fmu, const FmuCaller& caller, const std::ve
   return found;
 }
 
+namespace {
+
+/// States are read by every run that records them. The other stages are made where their result is used, also by
+/// another stage.
+std::vector<ProbeStage> stages_for(const Fmu& fmu, const CapabilityUse& uses) {
+  const auto& flags = fmu.flags();
+  const bool three = fmu.description().version == FmiVersion::Three;
+  const bool differs = !flags.directional_derivatives && !flags.adjoint_derivatives && !three;
+  const bool honours = flags.input_derivatives || flags.intermediate_update;
+  std::vector<ProbeStage> stages{ProbeStage::States};
+  if (uses.rollback || (uses.linearization && differs) || (uses.input_degree && honours)) {
+    stages.push_back(ProbeStage::Rollback);
+  }
+  if (uses.linearization) stages.push_back(ProbeStage::Linearization);
+  if (uses.reset) stages.push_back(ProbeStage::Reset);
+  if (uses.input_degree) stages.push_back(ProbeStage::InputDegree);
+  if (uses.output_derivatives) stages.push_back(ProbeStage::OutputDerivatives);
+  if (uses.input_degree) stages.push_back(ProbeStage::InputsAfterStep);
+  return stages;
+}
+
+}  // namespace
+
 FmuAbilities proven_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector<FmuStart>& starts,
                               const FmuCaller& caller) {
   fmu.load(FmuInterface::CoSimulation, caller.timeout);
   const bool untried = fmu.flags().once_per_process || !caller.probe;
-  FmuAbilities result =
-      untried ? claimed_abilities(fmu, ports)
-              : probed_apart(
-                    fmu, caller,
-                    {ProbeStage::States, ProbeStage::Rollback, ProbeStage::Linearization, ProbeStage::Reset,
-                     ProbeStage::InputDegree, ProbeStage::OutputDerivatives, ProbeStage::InputsAfterStep},
-                    [&](const ProbeRequest& request) { return tried_abilities(fmu, ports, starts, caller, request); });
+  FmuAbilities result = untried
+                            ? claimed_abilities(fmu, ports)
+                            : probed_apart(fmu, caller, stages_for(fmu, caller.uses), [&](const ProbeRequest& request) {
+                                return tried_abilities(fmu, ports, starts, caller, request);
+                              });
+  if (!untried) result.tried = caller.uses;
   result.imposed_step = imposed_step_of(fmu.description());
   if (fmu.description().version == FmiVersion::Three && result.input_degree > 0) {
     result.internal_step = fmu.flags().fixed_internal_step;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <optional>
 #include <string>
@@ -10,6 +11,9 @@
 #include "subsystem/fmi/fmu.hpp"
 
 namespace entrain::subsystem {
+
+/// Of co-simulation: the one step that it can make, if so.
+std::optional<Duration> imposed_step_of(const FmuDescription& description);
 
 /// Some step that the FMU should be able to do, and soon: none longer than the macro step of the run, if that is known.
 Duration trial_step(const FmuDescription& description, Time start, std::optional<Duration> macro_step);
@@ -31,14 +35,18 @@ enum class ProbeStage {
 
 /// One attempt to find out.
 struct ProbeRequest {
-  std::optional<ProbeStage> only{};   ///< this stage and the beginning, on a single instance; else all stages
+  std::vector<ProbeStage> stages;     ///< after the beginning
+  std::optional<ProbeStage> only{};   ///< this stage and the beginning, on a single instance; else all of them
   FmuAbilities known{};               ///< what earlier stages found, where one stage is tried
   std::atomic<int>* stage = nullptr;  ///< receives the stage under way; may be null
 
   void enter(ProbeStage now) const {
     if (stage != nullptr) stage->store(static_cast<int>(now));
   }
-  bool includes(ProbeStage wanted) const { return !only || *only == wanted; }
+  bool includes(ProbeStage wanted) const {
+    if (only) return *only == wanted;
+    return wanted == ProbeStage::Begin || std::find(stages.begin(), stages.end(), wanted) != stages.end();
+  }
   /// In a process apart the parent limits the time of calls.
   FmuCaller as_seen_there(FmuCaller caller) const {
     if (stage != nullptr) caller.timeout.reset();

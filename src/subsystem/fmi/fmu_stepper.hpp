@@ -54,6 +54,8 @@ class FmuStepper : public States, public Linearizer, public OutputDerivatives, p
   /// Takes an instance that is in initialization mode, and leaves that mode when it is first asked for more than
   /// outputs.
   virtual void start(FmuInstance& instance, const FmuAbilities& abilities, Time start, Time stop) = 0;
+  /// Before the start: nothing will be saved and restored.
+  virtual void never_goes_back() {}
   virtual void evaluate(std::span<const double> inputs, std::span<double> outputs) = 0;
   /// Leaves the initialization mode, if it is still there, and reads the outputs.
   virtual void finish_initialization(std::span<double> outputs) = 0;

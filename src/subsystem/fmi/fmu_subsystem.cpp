@@ -15,6 +15,7 @@
 #include "subsystem/fmi/co_simulation.hpp"
 #include "subsystem/fmi/fmu.hpp"
 #include "subsystem/fmi/fmu_clocks.hpp"
+#include "subsystem/fmi/fmu_probe.hpp"
 #include "subsystem/fmi/model_exchange.hpp"
 #include "subsystem/fmi/scheduled_partitions.hpp"
 #include "subsystem/foreign_calls.hpp"
@@ -62,6 +63,19 @@ FmuStructure chosen_structure(const FmuDescription& description, const FmuChoice
     }
   }
   return structure;
+}
+
+/// A subsystem that finds an event is taken back when another one finds an earlier one.
+CapabilityUse used_of(const Fmu& fmu, FmuInterface interface, const FmuChoice& choice) {
+  CapabilityUse uses = choice.uses;
+  const bool finds_events =
+      interface == FmuInterface::ModelExchange || (interface == FmuInterface::CoSimulation && fmu.flags().event_mode);
+  uses.rollback = uses.rollback || (finds_events && !choice.alone);
+  if (interface == FmuInterface::ModelExchange) {
+    uses.linearization = true;  // by the integrator
+    uses.input_degree = true;   // always there
+  }
+  return uses;
 }
 
 /// The one adapter of FMUs: start values, proven abilities, saved states. Steps are made by its stepper.
@@ -150,6 +164,7 @@ class FmuSubsystem final : public Subsystem,
   const std::optional<double> tolerance_;  ///< as the user wrote
   const std::optional<Duration> macro_step_;
   const bool probe_;
+  const CapabilityUse uses_;
   const std::function<base::Bytes(const base::Bytes&)> prove_;
   std::vector<FmuStart> starts_;
   mutable std::optional<Capabilities> capabilities_;
@@ -177,6 +192,7 @@ FmuSubsystem::FmuSubsystem(std::string name, std::shared_ptr<Fmu> fmu, const Fmu
       tolerance_(choice.relative_tolerance),
       macro_step_(choice.step),
       probe_(choice.probe),
+      uses_(used_of(*fmu_, interface_, choice)),
       prove_(choice.prove),
       log_(fmu_->name(), {name_, choice.timeout, choice.log}),
       reporter_(log_, name_),
@@ -222,13 +238,14 @@ const Capabilities& FmuSubsystem::capabilities() const {
   can.imposed_step = abilities.imposed_step;
   can.internal_step = abilities.internal_step;
   can.feedthrough = ports_.feedthrough;
+  can.tried = abilities.tried;
   proven_ = &abilities;
   capabilities_ = std::move(can);
   return *capabilities_;
 }
 
 const FmuAbilities& FmuSubsystem::proven_with(const std::vector<FmuStart>& starts) const {
-  FmuCaller caller{name_, log_.code().owner().timeout, {}, macro_step_, probe_};
+  FmuCaller caller{name_, log_.code().owner().timeout, {}, macro_step_, probe_, uses_};
   if (prove_) caller.prove = [&] { return prove_(base::to_bytes(starts)); };
   return fmu_->abilities(interface_, ports_, starts, caller);
 }
@@ -396,6 +413,7 @@ void FmuSubsystem::initialize(Time start, Time stop) {
   start_ = start;
   if (!instance_) instance_ = fmu_->instantiate(name_, {interface_, proven_->event_mode}, log_);
   begin_initialization(*instance_, {fmu_->description(), ports_, starts_, {start, stop, tolerance_}}, log_, name_);
+  if (!capabilities().rollback) stepper_->never_goes_back();
   stepper_->start(*instance_, *proven_, start, stop);
 }
 
@@ -525,6 +543,17 @@ bool fmu_offers(const std::filesystem::path& file, FmuInterface interface) {
 std::string fmu_missing_binary(const std::filesystem::path& file, const FmuChoice& choice) {
   const auto fmu = Fmu::open(file);
   return fmu->missing_binary(chosen_interface(*fmu, choice));
+}
+
+bool fmu_imposes_step(const std::filesystem::path& file, const FmuChoice& choice) {
+  const auto fmu = Fmu::open(file);
+  return chosen_interface(*fmu, choice) == FmuInterface::CoSimulation && imposed_step_of(fmu->description());
+}
+
+bool fmu_has_discrete_ports(const std::filesystem::path& file) {
+  const auto fmu = Fmu::open(file);
+  const auto& table = fmu->ports().table;
+  return !table.discrete_inputs.empty() || !table.discrete_outputs.empty() || !table.clocks.empty();
 }
 
 bool fmu_once_per_process(const std::filesystem::path& file, const FmuChoice& choice) {

@@ -20,7 +20,9 @@ struct FmuChoice {
   bool prefer_model_exchange = false;  ///< when both are offered and none is named: the method integrates the equations
   /// Relative: of our integration in model exchange, and passed to the FMU for the solver inside it.
   std::optional<double> relative_tolerance = std::nullopt;
-  bool probe = true;                               ///< what it claims is tried before the run
+  bool probe = true;                               ///< what it claims is tried before the run ...
+  CapabilityUse uses = {};                         ///< ... as far as that is used
+  bool alone = false;                              ///< its events concern no other FMU
   std::optional<Duration> timeout = std::nullopt;  ///< s of wall clock time that one call may take
   std::optional<Duration> step = std::nullopt;     ///< macro step of the run: no longer ones are tried before it
   /// Start values of the user, by name: structural parameters decide which variables there are.
@@ -50,6 +52,12 @@ bool fmu_offers(const std::filesystem::path& file, FmuInterface interface);
 
 /// Why an FMU cannot be loaded on this platform at all; empty when it has a binary for it.
 std::string fmu_missing_binary(const std::filesystem::path& file, const FmuChoice& choice = {});
+
+/// Of co-simulation, if that is what is chosen.
+bool fmu_imposes_step(const std::filesystem::path& file, const FmuChoice& choice = {});
+
+/// Inputs or outputs that are no real numbers, or clocks.
+bool fmu_has_discrete_ports(const std::filesystem::path& file);
 
 bool fmu_once_per_process(const std::filesystem::path& file, const FmuChoice& choice = {});
 

@@ -20,15 +20,15 @@ const StepReport* step_held(void* context, Time from, Duration size, const doubl
   FmuEnding ending{from};
   const Call halt = code.visit([&] {
     if (!held.inputs.empty()) {
-      code.enter(Calls::kSet);
+      code.enter_in_run(Calls::kSet);
       status = Calls::set(held, inputs);
       if (status != Calls::kOk) return Call::Set;
     }
-    code.enter(Calls::kStep);
+    code.enter_in_run(Calls::kStep);
     status = Calls::step(held, from, size, ending);
     if (status != Calls::kOk || ending.event || ending.terminate || ending.early) return Call::Step;
     if (held.outputs.empty()) return Call::None;
-    code.enter(Calls::kGet);
+    code.enter_in_run(Calls::kGet);
     status = Calls::get(held, outputs);
     return status == Calls::kOk ? Call::None : Call::Get;
   });

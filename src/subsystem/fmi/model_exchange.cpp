@@ -23,6 +23,13 @@ constexpr double kAbsolutePart = 0.01;
 // Of the explicit integrator in one step, 13 evaluations each; beyond, BDF with its few hundred evaluations is quicker.
 constexpr long kMostExplicitSteps = 200;
 
+// Where the integrator is kept: a method with a history starts with very short steps, about as dear as this many
+// steps of the explicit one, and then takes two evaluations in place of 14.
+constexpr int kShortSteps = 8;
+constexpr long kMostAdamsSteps = 1000;  // in one step
+constexpr long kManySteps = 10;         // of the explicit one in one step: the stiff one may be cheaper
+constexpr int kStepsToJudge = 10;       // that both are compared by
+
 }  // namespace
 
 ModelExchange::ModelExchange(const Fmu& fmu, const FmuPorts& ports, double tolerance, FmuReporter& reporter)
@@ -70,6 +77,10 @@ void ModelExchange::start(FmuInstance& instance, const FmuAbilities& abilities, 
   directional_ = abilities.linearization == LinearizationSource::Directional;
   by_states_ = abilities.rollback_by_states;
   begun_ = in_events_ = prepared_ = false;
+  starts_ = true;
+  short_steps_ = 0;
+  tries_stiff_ = explicit_is_better_ = false;
+  many_ = {};
   here_.event_waits = false;
   may_go_back_ = false;
   terminate_ = false;
@@ -107,6 +118,7 @@ void ModelExchange::make_solver() {
   const std::size_t states = here_.x.size();
   explicit_.reset();
   stiff_.reset();
+  adams_.reset();
   here_.stiff_from = kNever;
   if (states == 0 && indicators_ == 0) return;
   state_.assign(std::max<std::size_t>(states, 1), 0.0);
@@ -124,7 +136,12 @@ void ModelExchange::make_solver() {
   numerics::OdeOptions stiff = options;
   options.max_steps = kMostExplicitSteps;
   options.may_give_up = true;
-  explicit_.emplace(state_.size(), std::move(options));
+  explicit_.emplace(state_.size(), options);
+  if (keeps_) {
+    options.method = numerics::OdeMethod::Adams;
+    options.max_steps = kMostAdamsSteps;
+    adams_.emplace(state_.size(), std::move(options));
+  }
   stiff.method = numerics::OdeMethod::Bdf;
   if (directional_ && states > 0) {
     stiff.jacobian = jacobian_pattern(description_, ports_);
@@ -175,6 +192,7 @@ StepReport ModelExchange::step(const Subsystem::Step& step, std::span<double> ou
   }
   const bool whole = base::reached(here_.t, end);
   if (whole) here_.t = end;
+  origin_ = counted_;
   put_inputs(step.inputs, whole ? step.size : s);
   set_here();
   if (!outputs.empty()) require(instance_->get_reals(ports_.real_outputs(), outputs.data()));
@@ -210,16 +228,20 @@ void ModelExchange::meet_event() {
   here_.event_waits = true;
 }
 
-/// In the local time s of the step, so that small steps at large times lose no digits.
+/// In the local time s of the step, so that small steps at large times lose no digits; an integrator that is kept
+/// counts on from its start.
 numerics::OdeReached ModelExchange::integrate(const Subsystem::Step& step, Duration s0, Time stop) {
   set_here();
+  if (starts_) origin_ = 0.0;
   const std::size_t varying = step.inputs.degree() > 0 ? u_.size() : 0;  // held inputs have been set
-  const auto put = [&](Duration s, std::span<const double> x) {
+  const auto put = [&](Duration counted, std::span<const double> x) {
+    const Duration s = counted - origin_;
     for (std::size_t i = 0; i < varying; ++i) u_[i] = step.inputs.value(i, s);
     set_point(std::min(step.from + s, stop), x.first(here_.x.size()), std::span(u_).first(varying));
   };
   const auto derivatives = [&](Duration s, std::span<const double> x, std::span<double> dx) {
     put(s, x);
+    ++evaluations_;
     if (here_.x.empty()) return std::fill(dx.begin(), dx.end(), 0.0);
     const FmuResult result = instance_->get_derivatives(dx);
     if (result.status != FmuStatus::Discard) return require(result);
@@ -254,15 +276,17 @@ numerics::OdeReached ModelExchange::integrate(const Subsystem::Step& step, Durat
   if (wants_completed_steps()) problem.step_completed = completed;
   if (!explicit_) {
     here_.t = stop;
-    put(stop - step.from, {});
+    put(stop - step.from + origin_, {});
     if (problem.step_completed) report_completed_step();
     return {stop - step.from, numerics::OdeReached::Cause::End};
   }
   std::copy(here_.x.begin(), here_.x.end(), state_.begin());
   discarded_.reset();
   try {
-    const numerics::OdeReached at = solve(s0, stop - step.from, problem);
+    numerics::OdeReached at = solve(s0 + origin_, stop - step.from + origin_, problem);
     std::copy_n(state_.begin(), here_.x.size(), here_.x.begin());
+    counted_ = at.time;
+    at.time -= origin_;
     return at;
   } catch (const Error& error) {
     if (error.code() != ErrorCode::SolverFailed) throw;
@@ -283,11 +307,71 @@ numerics::OdeReached ModelExchange::integrate(const Subsystem::Step& step, Durat
 /// Explicit as long as it is quick: BDF begins every step anew with order 1, which costs accuracy where steps are
 /// short. What is found to be stiff is remembered with the state, so that a restored one replays to the same bits.
 numerics::OdeReached ModelExchange::solve(Duration s, Duration end, const numerics::OdeProblem& problem) {
+  if (keeps_) return go_on(s, end, problem);
   if (end - s >= here_.stiff_from) return stiff_->advance(s, end, state_, problem);
   const numerics::OdeReached at = explicit_->advance(s, end, state_, problem);
   if (at.cause != numerics::OdeReached::Cause::GaveUp) return at;
   if (!discarded_ && at.time > s) here_.stiff_from = at.time - s;
   return stiff_->advance(at.time, end, state_, problem);
+}
+
+/// The history of an integrator is worth the most where steps are short, so it is thrown away at events and jumps
+/// alone.
+numerics::OdeReached ModelExchange::go_on(Duration s, Duration end, const numerics::OdeProblem& problem) {
+  const bool afresh = std::exchange(starts_, false);
+  if (afresh) {
+    integrator_ = here_.stiff_from < kNever || tries_stiff_ ? Integrator::Stiff : Integrator::Explicit;
+    short_steps_ = 0;
+  }
+  const long before = evaluations_;
+  numerics::OdeReached at =
+      afresh ? integrator().advance(s, end, state_, problem) : integrator().go_on(s, end, state_, problem);
+  if (at.cause == numerics::OdeReached::Cause::GaveUp) {
+    if (!discarded_) here_.stiff_from = at.time - s;
+    starts_ = discarded_.has_value();  // by this integrator for a moment only
+    integrator_ = Integrator::Stiff;
+    at = stiff_->advance(at.time, end, state_, problem);
+  }
+  Cost& cost = integrator_ == Integrator::Stiff ? trial_ : many_;
+  cost.evaluations += evaluations_ - before;
+  cost.time += at.time - s;
+  ++cost.steps;
+  if (at.cause == numerics::OdeReached::Cause::End) choose_integrator();
+  return at;
+}
+
+numerics::OdeSolver& ModelExchange::integrator() {
+  switch (integrator_) {
+    case Integrator::Adams: return *adams_;
+    case Integrator::Stiff: return *stiff_;
+    case Integrator::Explicit: break;
+  }
+  return *explicit_;
+}
+
+/// For the next step. By counts, not by seconds: a run is the same on every machine.
+void ModelExchange::choose_integrator() {
+  if (tries_stiff_) return judge_stiff();
+  if (integrator_ != Integrator::Explicit) return;
+  const long steps = explicit_->steps();
+  short_steps_ = steps <= 2 ? short_steps_ + 1 : 0;
+  if (short_steps_ >= kShortSteps) integrator_ = Integrator::Adams;  // which begins where this one has ended
+  if (steps <= kManySteps || explicit_is_better_) {
+    many_ = {};
+  } else if (many_.steps >= kStepsToJudge) {
+    tries_stiff_ = true;
+    trial_ = {};
+    integrator_ = Integrator::Stiff;
+  }
+}
+
+/// Both have made as many steps, with their starts.
+void ModelExchange::judge_stiff() {
+  if (trial_.steps < kStepsToJudge) return;
+  tries_stiff_ = false;
+  explicit_is_better_ = trial_.exceeds(many_);
+  if (explicit_is_better_) integrator_ = Integrator::Explicit;
+  if (!explicit_is_better_) here_.stiff_from = 0.0;
 }
 
 /// True when the integration must stop for what the FMU asks.
@@ -315,6 +399,7 @@ void ModelExchange::change(base::FunctionRef<FmuResult()> set) {
 /// Inputs may jump in event mode only, so they are set there once more.
 void ModelExchange::handle_event_here(base::FunctionRef<FmuResult()> in_event_mode) {
   set_here();
+  starts_ = true;
   require(instance_->enter_event_mode());
   require(in_event_mode());
   if (!here_.u.empty()) require(instance_->set_reals(ports_.real_inputs(), here_.u.data()));
@@ -351,6 +436,7 @@ void ModelExchange::leave_events() {
   if (by_states_ && may_go_back_ && (wanted || here_.next_event < kNever)) throw_unexpected_event();
   require(instance_->enter_step_mode());
   in_events_ = here_.event_waits = false;
+  starts_ = true;
   if (!prepared_) return prepare_integration();
   if (!here_.x.empty()) require(instance_->get_continuous_states(here_.x));
 }
@@ -418,6 +504,7 @@ void ModelExchange::deserialize(std::size_t slot, std::span<const std::byte> byt
 void ModelExchange::put_back(const Here& here) {
   here_ = here;
   here_is_set_ = false;
+  starts_ = true;
 }
 
 Time ModelExchange::next_event(Time t) {

@@ -23,6 +23,9 @@ class ModelExchange final : public FmuStepper, public Equations {
   void start(FmuInstance& instance, const FmuAbilities& abilities, Time start, Time stop) override;
   /// Leaves the initialization mode if it is still there.
   void begin();
+  /// The integrator goes on from step to step, and starts afresh at events and jumps alone: a step depends on those
+  /// before it.
+  void never_goes_back() override { keeps_ = true; }
   void finish_initialization(std::span<double> outputs) override;
   StepReport step(const Subsystem::Step& step, std::span<double> outputs) override;
   void evaluate(std::span<const double> inputs, std::span<double> outputs) override;
@@ -88,6 +91,10 @@ class ModelExchange final : public FmuStepper, public Equations {
   Duration advance(const Subsystem::Step& step, Duration s, Time end);
   numerics::OdeReached integrate(const Subsystem::Step& step, Duration s, Time stop);
   numerics::OdeReached solve(Duration s, Duration end, const numerics::OdeProblem& problem);
+  numerics::OdeReached go_on(Duration s, Duration end, const numerics::OdeProblem& problem);
+  numerics::OdeSolver& integrator();
+  void choose_integrator();
+  void judge_stiff();
   bool report_completed_step();
   void meet_event();
   void prepare_integration();
@@ -111,6 +118,31 @@ class ModelExchange final : public FmuStepper, public Equations {
   std::size_t indicators_ = 0;
   std::optional<numerics::OdeSolver> explicit_;  ///< none when there is nothing to integrate and nothing to watch
   std::optional<numerics::OdeSolver> stiff_;     ///< as well
+  std::optional<numerics::OdeSolver> adams_;     ///< where the integrator is kept
+
+  /// Of an integrator that is kept.
+  enum class Integrator { Explicit, Adams, Stiff };
+  bool keeps_ = false;
+  bool starts_ = true;  ///< the next integration starts afresh
+  Integrator integrator_ = Integrator::Explicit;
+  /// What an integrator cost.
+  struct Cost {
+    long evaluations = 0;  ///< of derivatives
+    Duration time = 0.0;   ///< that they served
+    int steps = 0;         ///< of the subsystem
+
+    bool exceeds(const Cost& other) const {
+      return static_cast<double>(evaluations) * other.time > static_cast<double>(other.evaluations) * time;
+    }
+  };
+  long evaluations_ = 0;  ///< of derivatives, so far
+  Cost many_;             ///< of the explicit one, where it made many steps in one
+  Cost trial_;            ///< of the stiff one, which takes over for a while
+  bool tries_stiff_ = false;
+  bool explicit_is_better_ = false;
+  int short_steps_ = 0;     ///< in a row: the end of a step cut the only one of the explicit integrator
+  Duration counted_ = 0.0;  ///< its time, from its start on ...
+  Duration origin_ = 0.0;   ///< ... and that at the start of the step
 
   Time stop_ = kNever;
   Here here_;

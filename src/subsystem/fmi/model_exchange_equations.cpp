@@ -10,6 +10,7 @@ namespace entrain::subsystem {
 
 void ModelExchange::move_to(const Point& at) {
   begin();
+  starts_ = true;
   here_.t = at.t;
   std::copy(at.x.begin(), at.x.end(), here_.x.begin());
   std::copy(at.u.begin(), at.u.end(), here_.u.begin());

@@ -106,7 +106,12 @@ class ScalarInstance : public VersionedInstance<Functions, Handle> {
   template <class Symbol, class Plain, class Keep>
   FmuResult get(const Symbol& symbol, const FmuVariable& variable, Plain plain, Keep&& keep) {
     const FmuResult result = call(symbol, &variable.reference, 1U, &plain);
-    keep(plain);
+    if constexpr (std::is_pointer_v<Plain>) {
+      // The FMU says where it lies: what happens when it is read there is of the same call.
+      if (result.done()) code_.call(symbol.name(), keep, plain);
+    } else {
+      keep(plain);
+    }
     return result;
   }
   FmuStepResult made_with_inputs(FmuResult sent, const FmuStepCall& arguments, double* outputs) override {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -48,10 +49,23 @@ std::optional<Value> whole_number(double number, ValueType type) {
   return std::nullopt;
 }
 
+/// Digits to the last one, which a number of 53 bits would round.
+template <class Number>
+std::optional<Value> exact_number(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
 /// nullopt for what the input cannot take.
 std::optional<Value> typed_cell(std::string_view cell, const Variable& input) {
   if (input.type == ValueType::String) return std::string(cell);
   const auto text = trimmed(cell);
+  std::optional<Value> exact;
+  if (input.type == ValueType::Integer) exact = exact_number<std::int64_t>(text);
+  if (input.type == ValueType::Unsigned) exact = exact_number<std::uint64_t>(text);
+  if (exact) return exact;
   if (const auto number = base::csv_number(text); number && input.type != ValueType::Binary)
     return whole_number(*number, input.type);
   if (input.type != ValueType::Boolean) return base::converted(std::string(text), input);

@@ -9,6 +9,6 @@ export function figure(drawing: SVGElement): HTMLElement {
 
 export function keys(traces: Trace[]): HTMLElement {
   return h("div", { class: "readout" }, ...traces.map((trace) => h("span", { class: "key" },
-    h("span", { class: `swatch${isDashed(trace) ? " dashed" : ""}`, style: colourOf(trace) }),
+    h("span", { class: `swatch${isDashed(trace) ? " dashed" : ""}${trace.printed ? " printed" : trace.scattered ? " dots" : ""}`, style: colourOf(trace) }),
     h("span", { class: "name" }, trace.name))));
 }
