@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <cstdio>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -63,9 +65,13 @@ int run(const Arguments& arguments) {
   bench::Budgets budgets;
   const auto list = systems();
   test_truth(list, budgets);
+  std::set<std::string> done;
   std::vector<MeasuredRun> runs;
+  if (!arguments.csv.empty()) runs = read_csv(arguments.csv, done);
   for (const auto& system : list) {
     if (system.name.find(arguments.filter) == std::string::npos || (arguments.quick && !system.quick)) continue;
+    if (done.count(system.name) > 0) continue;
+    const std::size_t before = runs.size();
     Measurement measurement(system);
     for (const double step : system.steps) {
       std::string line = fmt::format("{:<26} {:<7.3g}", system.name, step);
@@ -80,9 +86,9 @@ int run(const Arguments& arguments) {
       }
       fmt::print("{}\n", line);
     }
+    if (!arguments.csv.empty()) append_csv(std::span(runs).subspan(before), system.name, arguments.csv);
   }
   print_scores(runs, budgets, arguments.quick);
-  if (!arguments.csv.empty()) write_csv(runs, arguments.csv);
   return budgets.exit_code();
 }
 

@@ -6,8 +6,13 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <iterator>
 #include <memory>
-#include <set>
+#include <sstream>
 
 namespace entrain::truth {
 namespace {
@@ -201,23 +206,107 @@ void print_scores(const std::vector<MeasuredRun>& runs, bench::Budgets& budgets,
   print_claims(context, "events", 25.0);
 }
 
-void write_csv(const std::vector<MeasuredRun>& runs, const std::string& file) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(std::fopen(file.c_str(), "w"), std::fclose);
+namespace {
+
+constexpr const char* kColumns =
+    "system,kind,events,method,step,macro_steps,end,grade,reason,output,true,whole,graded,range,floor,claimed,bound,"
+    "order,valid_until,estimate,deciding\n";
+constexpr const char* kDone = "done";
+
+std::vector<std::string> fields_of(const std::string& line) {
+  std::vector<std::string> fields;
+  std::istringstream stream(line);
+  for (std::string field; std::getline(stream, field, ',');) fields.push_back(field);
+  return fields;
+}
+
+template <class Choice>
+Choice choice_of(const std::string& word, std::initializer_list<Choice> all) {
+  for (const Choice one : all) {
+    if (to_string(one) == word) return one;
+  }
+  throw Error(ErrorCode::FileFailed, "no such word: " + word);
+}
+
+/// A line is an output; those of a run follow each other.
+void take_line(const std::vector<std::string>& fields, std::vector<MeasuredRun>& runs) {
+  const auto number = [&](std::size_t i) { return std::strtod(fields[i].c_str(), nullptr); };
+  MeasuredRun run;
+  run.system = fields[0];
+  run.kind = fields[1];
+  run.events = fields[2] == "true";
+  run.method = fields[3];
+  run.step = number(4);
+  const bool same = !runs.empty() && runs.back().system == run.system && runs.back().method == run.method &&
+                    runs.back().step == run.step;
+  if (!same) {
+    run.macro_steps = static_cast<std::uint64_t>(number(5));
+    run.end = fields[6] == "completed" ? MeasuredRun::End::Completed : MeasuredRun::End::Failed;
+    run.verdict.grade = choice_of(fields[7], {Grade::Trusted, Grade::Check, Grade::Unreliable, Grade::Unknown});
+    if (const auto code = fact_code(fields[8])) run.verdict.reasons = {Fact{*code}};
+    runs.push_back(std::move(run));
+  }
+  MeasuredOutput output;
+  output.name = fields[9];
+  output.truth = number(10);
+  output.whole = number(11);
+  output.graded = number(12);
+  output.range = number(13);
+  output.floor = number(14);
+  output.claimed.name = output.name;
+  output.claimed.error = number(15);
+  output.claimed.bound = number(16);
+  output.claimed.order = number(17);
+  output.claimed.valid_until = number(18);
+  output.claimed.estimate =
+      choice_of(fields[19], {EstimateKind::Propagated, EstimateKind::Companion, EstimateKind::Unknown});
+  if (fields[20] == "true") {
+    runs.back().verdict.output = output.name;
+    runs.back().verdict.bound = output.claimed.bound;
+  }
+  runs.back().outputs.push_back(std::move(output));
+}
+
+}  // namespace
+
+void append_csv(std::span<const MeasuredRun> runs, const std::string& system, const std::string& file) {
+  const bool is_new = !std::filesystem::exists(file);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> out(std::fopen(file.c_str(), "a"), std::fclose);
   if (!out) throw Error(ErrorCode::FileFailed, file + " cannot be written");
-  fmt::print(out.get(),
-             "system,kind,method,step,macro_steps,end,grade,reason,output,true,whole,floor,claimed,bound,"
-             "order,valid_until,estimate,deciding\n");
+  std::string lines = is_new ? kColumns : "";
   for (const auto& run : runs) {
+    if (run.end == MeasuredRun::End::Refused) continue;
     const std::string reason(run.verdict.reasons.empty() ? "" : name_of(run.verdict.reasons.front().code));
     for (const auto& output : run.outputs) {
       const auto& claimed = output.claimed;
-      fmt::print(out.get(), "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", run.system, run.kind, run.method,
-                 run.step, run.macro_steps, run.end == MeasuredRun::End::Completed ? "completed" : "failed",
-                 to_string(run.verdict.grade), reason, output.name, output.truth, output.whole, output.floor,
-                 claimed.error, claimed.bound, claimed.order.value_or(0.0), claimed.valid_until,
-                 to_string(claimed.estimate), output.name == run.verdict.output);
+      lines += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", run.system, run.kind,
+                           run.events, run.method, run.step, run.macro_steps,
+                           run.end == MeasuredRun::End::Completed ? "completed" : "failed",
+                           to_string(run.verdict.grade), reason, output.name, output.truth, output.whole, output.graded,
+                           output.range, output.floor, claimed.error, claimed.bound, claimed.order.value_or(0.0),
+                           claimed.valid_until, to_string(claimed.estimate), output.name == run.verdict.output);
     }
   }
+  fmt::print(out.get(), "{}{},{}\n", lines, system, kDone);
+}
+
+std::vector<MeasuredRun> read_csv(const std::string& file, std::set<std::string>& done) {
+  std::ifstream in(file);
+  std::vector<MeasuredRun> runs;
+  std::vector<MeasuredRun> of_system;
+  std::string line;
+  std::getline(in, line);
+  while (std::getline(in, line)) {
+    const auto fields = fields_of(line);
+    if (fields.size() > 2) {
+      take_line(fields, of_system);
+    } else {
+      done.insert(fields[0]);
+      std::move(of_system.begin(), of_system.end(), std::back_inserter(runs));
+      of_system.clear();
+    }
+  }
+  return runs;
 }
 
 }  // namespace entrain::truth

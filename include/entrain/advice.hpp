@@ -146,7 +146,7 @@ struct ENTRAIN_API Advice {
   std::vector<Candidate> candidates;
   std::optional<std::size_t> choice;
   std::optional<Duration> recommended_step;
-  double calls = 0.0;                        ///< of subsystems, made for the choice
+  double calls = 0.0;                        ///< of subsystems, made for the answer: first run and trials
   std::vector<Fact> reasons;                 ///< of the choice, or of there being none
   std::vector<Fact> remarks;                 ///< what limits the answer
   std::vector<Fact> missing;                 ///< what would allow a better one

@@ -15,6 +15,7 @@
 #include "advise/parameter_study.hpp"
 #include "advise/search_configs.hpp"
 #include "analysis/coupled_motion.hpp"
+#include "coupling/calls_made.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 #include "entrain/system.hpp"
@@ -128,6 +129,7 @@ void Adviser::run_pilot_method() {
               {{"why", "they would take many calls"}}});
     }
     try {
+      const coupling::CallCount counted(*pilot.system, advice_.calls);
       pilot_ = run_pilot(*pilot.system, *pilot.method, pilot.settings, settings);
       if (pilot_.failed || misses_the_motion(*candidate, pilot_, advice_.step)) run_pilot_in_smaller_steps(*candidate);
     } catch (const Error& error) {
@@ -166,6 +168,7 @@ void Adviser::run_pilot_in_smaller_steps(const Candidate& candidate) {
     std::vector<Problem> problems;
     const session::Prepared prepared = session::prepare(description, 1, extensions_, problems);
     if (!prepared.system) return;
+    const coupling::CallCount counted(*prepared.system, advice_.calls);
     Pilot finer = run_pilot(*prepared.system, *prepared.method, prepared.settings,
                             pilot_settings(candidate, description.step->value));
     if (finer.failed) continue;
@@ -293,7 +296,7 @@ void Adviser::take(Recommendation found) {
     for (auto& note : patent_notes(methods_, advice_.candidates[*advice_.choice].method)) remark(std::move(note));
   }
   for (auto& of : found.remarks) remark(std::move(of));
-  advice_.calls = found.calls;
+  advice_.calls += found.calls;
 }
 
 Advice Adviser::advise() {

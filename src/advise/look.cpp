@@ -5,6 +5,7 @@
 
 #include "advise/choose_method.hpp"
 #include "advise/method_kinds.hpp"
+#include "coupling/calls_made.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 #include "entrain/system.hpp"
@@ -63,8 +64,7 @@ std::optional<analysis::RunPath> linear_path(Look& look, session::Prepared& prep
   });
   if (estimating == look.candidates.end()) return std::nullopt;
   const auto method = methods.make(estimating->method);
-  look.pilot_calls =
-      kPilotSteps * methods.traits(estimating->method).calls_per_step * static_cast<double>(system.size());
+  const coupling::CallCount counted(system, look.pilot_calls);
   try {
     auto pilot = run_pilot(system, *method, prepared.settings,
                            {.share = std::min(1.0, kPilotSteps * look.step / look.whole_run()), .points = 2});

@@ -17,7 +17,7 @@ constexpr double kMostSteps = 1e6;        // a smaller step is no recommendation
 constexpr double kTrialSteps = 12.0;      // fewer leave nothing to compare
 constexpr double kMostTrialSteps = 5e3;   // of a part of the run: more show little more
 constexpr double kCompanions = 1.75;      // calls of a trial with its companions, in those of the trial
-constexpr double kAim = 0.8;              // of the tolerance, for what was measured
+constexpr double kAim = 0.9;              // of the tolerance, for what was measured
 constexpr double kAimAtStep = 0.5;        // of the tolerance, for a step that follows by the order
 constexpr double kForecastSafety = 1.25;  // bound over error of what is forecast
 constexpr double kSurprise = 3.0;         // a forecast exceeded by this factor is not used
@@ -68,6 +68,7 @@ class Search {
   double calls_per_step(const Candidate& candidate) const;
   double cost_of_estimate(const Candidate& candidate) const;
   double calls_left(const Candidate& candidate, Duration step) const;
+  bool can_afford(const Candidate& candidate, Duration step) const;
   Duration length_of(Duration step, double steps) const;
   void look_briefly(const Candidate& candidate, Duration step);
   bool is_settled(const Offer& of) const;
@@ -80,7 +81,6 @@ class Search {
   bool keeps_step_;
   bool forecast_holds_ = true;
   TrialRuns trials_;
-  double others_ = 0.0;  // calls that were spent on candidates before this one
   std::optional<Fact> stopped_;
   Recommendation result_;
 };
@@ -99,21 +99,25 @@ double Search::calls_per_step(const Candidate& candidate) const {
   for (const auto& trial : result_.trials) {
     if (trial.config == candidate && trial.calls_per_step > 0.0) return trial.calls_per_step;
   }
-  return traits(candidate).calls_per_step * static_cast<double>(look_.subsystems);
+  return std::max(1.0, traits(candidate).calls_per_step) * static_cast<double>(look_.subsystems);
 }
 
-/// Of what the run as it is chosen so far allows the search. Until one method runs at any step, each has a budget of
-/// its own.
+/// Of what the cheapest of the runs allows the search that can come of it: those that were offered so far, of which one
+/// that keeps the tolerance precedes, and the candidate at this step. So the search has kept its budget whichever it
+/// is.
 double Search::calls_left(const Candidate& candidate, Duration step) const {
-  const auto allowed = [&](double run) {
-    return std::clamp(budget_.share * run, budget_.least_calls, budget_.most_calls);
-  };
-  const auto best = best_offer(result_.offers);
-  if (best && result_.offers[*best].meets()) {
-    return allowed(result_.offers[*best].calls) - trials_.calls() - look_.pilot_calls;
+  double run = calls_per_step(candidate) * look_.whole_run() / step;
+  const bool any_meets =
+      std::any_of(result_.offers.begin(), result_.offers.end(), [](const Offer& of) { return of.meets(); });
+  for (const auto& of : result_.offers) {
+    if (of.meets() || !any_meets) run = std::min(run, of.calls);
   }
-  const double run = calls_per_step(candidate) * look_.whole_run() / step;
-  return allowed(run) - (trials_.calls() + look_.pilot_calls - (keeps_step_ || best ? 0.0 : others_));
+  const double allowed = std::clamp(budget_.share * run, budget_.least_calls, budget_.most_calls);
+  return allowed - trials_.calls() - look_.pilot_calls;
+}
+
+bool Search::can_afford(const Candidate& candidate, Duration step) const {
+  return calls_left(candidate, step) >= kTrialSteps * cost_of_estimate(candidate) * calls_per_step(candidate);
 }
 
 /// In calls of the trial. A method with steps of its own takes several in a macro step, and twice as many to compare.
@@ -154,6 +158,11 @@ Duration Search::first_step(const Candidate& candidate) const {
     if (!error || kForecastSafety * *error <= kAim * look_.tolerance) break;
     step = below(step / 2.0);
   }
+  // Where others have failed at a price that this run does not allow for, a longer one may.
+  constexpr double kMuchSmaller = 16.0;
+  for (Duration smaller = step; step <= kMuchSmaller * smaller; smaller = below(smaller / 2.0)) {
+    if (can_afford(candidate, smaller)) return smaller;
+  }
   return step;
 }
 
@@ -170,18 +179,18 @@ Duration Search::length_of(Duration step, double steps) const {
 std::optional<Trial> Search::attempt(const Candidate& candidate, Duration step, bool may_be_longer) {
   constexpr double kLonger = 8.0;
   constexpr double kShare = 0.5;  // the rest is for the trials that follow from this one
+  if (!can_afford(candidate, step)) return std::nullopt;
   const double per_step = calls_per_step(candidate) * cost_of_estimate(candidate);
   const double left = calls_left(candidate, step);
-  if (!(left >= kTrialSteps * per_step)) return std::nullopt;
   const double steps = std::max(kTrialSteps, std::floor(kShare * left / per_step));
   const Duration all = look_.whole_run();
-  if (all / step <= steps) return trials_.run(candidate, step, all);
+  if (all / step <= steps) return trials_.run(candidate, step, all, left);
   if (may_be_longer && all / (kLonger * step) <= steps) {
     for (double factor = 2.0; factor <= kLonger; factor *= 2.0) {
-      if (all / (factor * step) <= steps) return trials_.run(candidate, factor * step, all);
+      if (all / (factor * step) <= steps) return trials_.run(candidate, factor * step, all, left);
     }
   }
-  return trials_.run(candidate, step, length_of(step, std::min(steps, kMostTrialSteps)));
+  return trials_.run(candidate, step, length_of(step, std::min(steps, kMostTrialSteps)), left);
 }
 
 /// Whether what a forecast assumes holds for the part that was tried.
@@ -227,6 +236,7 @@ std::optional<Offer> Search::offer(std::size_t index) {
       may_be_longer = false;  // a step that is too long shows nothing of this one
       continue;
     }
+    if (trial.failure && trial.cut_short) continue;  // what a step costs is known now
     if (trial.failure) {
       if (keeps_step_ || is_asynchronous(traits(candidate))) break;
       step = below(step / 8.0);
@@ -265,9 +275,10 @@ bool Search::is_settled(const Offer& of) const {
 /// For the reader of an advice: it changes no choice.
 void Search::look_briefly(const Candidate& candidate, Duration step) {
   constexpr double kBriefly = 48.0;  // macro steps
-  const double affordable = calls_left(candidate, step) / (cost_of_estimate(candidate) * calls_per_step(candidate));
+  const double left = calls_left(candidate, step);
+  const double affordable = left / (cost_of_estimate(candidate) * calls_per_step(candidate));
   const double steps = std::clamp(std::floor(affordable), kTrialSteps, kBriefly);
-  result_.trials.push_back(trials_.run(candidate, step, length_of(step, steps)));
+  result_.trials.push_back(trials_.run(candidate, step, length_of(step, steps), left));
   stopped_ = trials_.stopped();
 }
 
@@ -276,9 +287,7 @@ void Search::look_at_all() {
   bool settled = false;
   for (const std::size_t i : order()) {
     const auto& candidate = look_.candidates[i];
-    if (!result_.trials.empty()) others_ = trials_.calls() + look_.pilot_calls;
-    const bool affordable = calls_left(candidate, first_step(candidate)) >=
-                            kTrialSteps * cost_of_estimate(candidate) * calls_per_step(candidate);
+    const bool affordable = can_afford(candidate, first_step(candidate));
     if (!stopped_ && settled && budget_.looks_at_all && affordable) {
       look_briefly(candidate, result_.offers.back().step);
       continue;

@@ -6,6 +6,7 @@
 #include "advise/candidates.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
+#include "estimate/call_meter.hpp"
 #include "estimate/judged_run.hpp"
 
 namespace entrain::advising {
@@ -17,16 +18,11 @@ double calls_of(const RunSummary& summary) {
   return calls;
 }
 
-/// As ErrorEstimate::extra_steps counts them: trials that are estimates are among them.
-double steps_of(const RunSummary& summary) {
-  double steps = 0.0;
-  for (const auto& subsystem : summary.subsystems) steps += static_cast<double>(subsystem.steps + subsystem.trials);
-  return steps;
-}
-
 /// The power of time with which an error grows, by the two halves of its course: t^1 gives them a ratio of 2^1.4.
+/// Halves that differ by less than a tenth show where in an oscillation they end.
 double growth_of(const std::vector<double>& course) {
   constexpr double kOfEvenGrowth = 1.4;
+  constexpr double kAlike = 1.1;
   const std::size_t half = course.size() / 2;
   double first = 0.0;
   double second = 0.0;
@@ -34,7 +30,7 @@ double growth_of(const std::vector<double>& course) {
     first += course[i] * course[i];
     second += course[course.size() - 1 - i] * course[course.size() - 1 - i];
   }
-  if (!(first > 0.0) || !(second > first)) return 0.0;
+  if (!(first > 0.0) || !(second > kAlike * kAlike * first)) return 0.0;
   return std::min(1.0, 0.5 * std::log2(second / first) / kOfEvenGrowth);
 }
 
@@ -62,7 +58,7 @@ TrialRuns::TrialRuns(const SystemDescription& description, const Extensions& ext
                      const std::map<std::string, double>& ranges)
     : description_(description), extensions_(extensions), budget_(budget), ranges_(ranges) {}
 
-Trial TrialRuns::run(const MethodConfig& config, Duration step, Duration length) {
+Trial TrialRuns::run(const MethodConfig& config, Duration step, Duration length, double most_calls) {
   const Duration all = description_.stop->value - description_.start.value;
   Trial trial;
   trial.config = config;
@@ -76,12 +72,15 @@ Trial TrialRuns::run(const MethodConfig& config, Duration step, Duration length)
   description.stop->value = description.start.value + trial.length;
   description.record = {};
   RunOptions options;
-  options.interrupt = budget_.interrupt;
+  estimate::CallMeter meter(most_calls, budget_.interrupt);
+  options.interrupt = meter.stop();
   try {
     auto [system, summary, estimate, verdict] =
-        estimate::estimated_run(description, {options, {}, {}}, extensions_, false);
-    calls_ += calls_of(summary);
-    trial.calls_per_step = calls_of(summary) / std::max(1.0, std::round(trial.length / step));
+        estimate::estimated_run(description, {options, {}, {}}, extensions_, {.refines = false, .meter = &meter});
+    calls_ += meter.calls();
+    trial.cut_short = meter.exceeded();
+    const double steps = std::round((summary.reached - summary.start) / step) - 1.0;
+    if (steps >= 1.0) trial.calls_per_step = (calls_of(summary) - meter.calls_to_begin()) / steps;
     if (summary.termination != Termination::Completed) {
       trial.failure = failure_of(trial, summary.message);
       return trial;
@@ -89,7 +88,6 @@ Trial TrialRuns::run(const MethodConfig& config, Duration step, Duration length)
     for (auto& output : estimate.outputs) {
       if (const auto known = ranges_.find(output.name); known != ranges_.end()) relate(output, known->second);
     }
-    calls_ += calls_of(summary) * static_cast<double>(estimate.extra_steps) / std::max(1.0, steps_of(summary));
     trial.verdict = judge(summary, estimate, {tolerances_of(description_), {}, {}});
     const auto worst = std::find_if(estimate.outputs.begin(), estimate.outputs.end(),
                                     [&](const OutputError& of) { return of.name == trial.verdict.output; });
@@ -103,6 +101,7 @@ Trial TrialRuns::run(const MethodConfig& config, Duration step, Duration length)
     trial.order = std::clamp(worst->order.value_or(formal), 0.5, formal);
     trial.growth = growth_of(worst->course);
   } catch (const Error& error) {  // a step that does not fit
+    calls_ += meter.calls();
     trial.failure = failure_of(trial, error.what());
   }
   return trial;

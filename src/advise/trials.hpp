@@ -46,7 +46,8 @@ struct Trial {
   Duration step = 0.0;
   Duration length = 0.0;
   bool whole = false;           ///< it covers the run
-  std::optional<Fact> failure;  ///< it did not complete; then nothing below is known
+  std::optional<Fact> failure;  ///< it did not complete; then nothing below but the calls is known
+  bool cut_short = false;       ///< by the calls that were left for it
   bool is_known = false;        ///< its error; else nothing below but the calls
   Verdict verdict;
   double order = 1.0;           ///< of the error in the step: as observed, no more than that of the method
@@ -65,8 +66,8 @@ class TrialRuns {
   TrialRuns(const SystemDescription& description, const Extensions& extensions, const SearchBudget& budget,
             const std::map<std::string, double>& ranges);
 
-  /// Never throws for a system that cannot be run so.
-  Trial run(const MethodConfig& config, Duration step, Duration length);
+  /// Ends with its companions when it has taken so many calls. Never throws for a system that cannot be run so.
+  Trial run(const MethodConfig& config, Duration step, Duration length, double most_calls);
 
   double calls() const { return calls_; }  ///< so far, those for the estimates included
   std::size_t count() const { return count_; }

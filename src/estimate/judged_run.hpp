@@ -5,9 +5,15 @@
 
 namespace entrain::estimate {
 
-/// The same of a description whose method is chosen, in place of a verdict and a search. `refines` as in
-/// EstimateOptions. Without an estimate where the run did not complete.
+/// What a trial asks for besides, as in EstimateOptions.
+struct TrialOptions {
+  bool refines = true;
+  CallMeter* meter = nullptr;  ///< of the run and its companions
+};
+
+/// The same of a description whose method is chosen, in place of a verdict and a search. Without an estimate where the
+/// run did not complete.
 JudgedRun estimated_run(const SystemDescription& chosen, const JudgedRunOptions& options, const Extensions& extensions,
-                        bool refines = true);
+                        const TrialOptions& trial = {});
 
 }  // namespace entrain::estimate

@@ -6,6 +6,7 @@
 
 #include "base/grid.hpp"
 #include "entrain/fact_codes.hpp"
+#include "estimate/call_meter.hpp"
 #include "estimate/companion_error.hpp"
 #include "estimate/output_samples.hpp"
 #include "estimate/propagated_error.hpp"
@@ -84,6 +85,7 @@ struct RunEstimator::Impl {
   static bool ends_steps_at_jumps(const RunSummary& summary);
   std::vector<std::vector<Time>> replayed_steps(double factor) const;
   std::vector<Time> shifted_steps(const RunSummary& summary) const;
+  static SystemDescription apart(SystemDescription description, const RunSummary& summary);
   bool run_companion(double factor, const RunSummary& summary, bool shifted = false);
   bool judge_outputs(const RunSummary& summary);
   void note_judgement(const CompanionJudgement& judgement, const std::string& name);
@@ -186,8 +188,10 @@ void RunEstimator::Impl::name_limits(const RunSummary& summary) {
       result.reasons.push_back({FactCode::EstimateImposedStep, {subsystem.name}, {{"step", *imposed, "s"}}});
       continue;
     }
+    // Of equations that are known, and of tables, an output that rests is no step inside.
+    const bool black_box = !subsystem.capabilities.equations && written.csv.empty();
     const auto inner = samples.groups()[s].rhythm.inner_steps();
-    if (inner == 0 || written.fmu.empty()) continue;
+    if (inner == 0 || !black_box) continue;
     result.reasons.push_back({FactCode::EstimateInnerStep,
                               {subsystem.name},
                               {{"steps", inner}, {"inner_step", static_cast<double>(inner) * summary.step, "s"}}});
@@ -252,10 +256,19 @@ std::vector<Time> RunEstimator::Impl::shifted_steps(const RunSummary& summary) c
   return shifted;
 }
 
+/// An FMU of which a process may make one instance has had it in the run.
+SystemDescription RunEstimator::Impl::apart(SystemDescription description, const RunSummary& summary) {
+  for (std::size_t s = 0; s < description.subsystems.size(); ++s) {
+    if (!summary.subsystems[s].capabilities.once_per_process) continue;
+    description.subsystems[s].isolate = {Isolation(true), {}};
+  }
+  return description;
+}
+
 /// True when it is there to be compared.
 bool RunEstimator::Impl::run_companion(double factor, const RunSummary& summary, bool shifted) {
   if (interrupted) return false;
-  auto changed = description;
+  auto changed = apart(description, summary);
   if (!chooses_steps && !shifted) changed.step = {factor * summary.step, {}};
   try {
     auto& companion = companions.emplace_back(Companion{factor, shifted, OutputSamples(&samples)});
@@ -268,6 +281,7 @@ bool RunEstimator::Impl::run_companion(double factor, const RunSummary& summary,
     }
     session.observe(companion.samples);
     session.observe(progress);
+    if (estimate.meter != nullptr) session.watch(*estimate.meter);
     const auto& end = session.run();
     for (const auto& subsystem : end.subsystems) result.extra_steps += subsystem.steps + subsystem.trials;
     result.extra_seconds += end.wall_seconds;
@@ -393,6 +407,9 @@ ErrorEstimate RunEstimator::Impl::result_of(const RunSummary& summary) {
   if (ran_as_asked && take_propagated()) return std::move(result);
   if (fact) {
     result.reasons.push_back(std::move(*fact));
+    if (ran_as_asked && propagated) {
+      result.reasons.insert(result.reasons.end(), propagated->reasons().begin(), propagated->reasons().end());
+    }
     return std::move(result);
   }
   if (description.connections.empty()) {

@@ -12,11 +12,14 @@ class Session;
 
 namespace entrain::estimate {
 
+class CallMeter;
+
 struct EstimateOptions {
   bool enabled = true;
   std::function<void(double fraction)> progress;  ///< of the work after the run; may be empty
   /// Where larger steps show no order, smaller ones are run as well; else the difference is claimed undivided.
   bool refines = true;
+  CallMeter* meter = nullptr;  ///< of the companions too; borrowed, may be null
 };
 
 /// Beside a run: keeps the samples that are compared, and propagates the error where companions would not see it. After

@@ -223,6 +223,49 @@ TEST(RunEstimator, imposed_step_that_twice_the_step_does_not_fit_takes_half_of_i
   EXPECT_GT(run.estimate.extra_steps, run.summary.subsystems[1].steps);
 }
 
+/// x' = u by Euler steps of 0.04 s on a grid of its own, y = x; it only steps.
+class Clocked final : public Subsystem {
+ public:
+  Clocked() {
+    table_.inputs.push_back({"u", "", "", ValueType::Real, 0.0});
+    table_.outputs.push_back({"y", "", "", ValueType::Real, {}});
+    capabilities_.feedthrough = Feedthrough(1, 1, false);
+  }
+  std::string_view name() const noexcept override { return "a"; }
+  const VariableTable& variables() const noexcept override { return table_; }
+  const Capabilities& capabilities() const override { return capabilities_; }
+  Facets facets() noexcept override { return {}; }
+  void set_start(VariableTable::Place, const Value&) override {}
+  void initialize(Time, Time) override {}
+  void evaluate(std::span<const double>, std::span<double> outputs) override { outputs[0] = x_; }
+  StepReport step(const Step& step, std::span<double> outputs) override {
+    constexpr Duration kInner = 0.04;
+    const Time to = step.from + step.size;
+    while (to > kInner * (ticks_ + 1.0) - 1e-9) {
+      x_ += kInner * step.inputs.order(0)[0];
+      ticks_ += 1.0;
+    }
+    outputs[0] = x_;
+    return {to};
+  }
+
+ private:
+  VariableTable table_;
+  Capabilities capabilities_;
+  double x_ = 0.0;
+  double ticks_ = 0.0;
+};
+
+TEST(RunEstimator, black_box_that_rests_between_its_own_steps_is_named) {
+  Extensions extensions = turning();
+  extensions.subsystems = [](std::string_view kind, std::string_view) -> std::unique_ptr<Subsystem> {
+    return kind == "a" ? std::make_unique<Clocked>() : nullptr;
+  };
+  const auto run = estimated_run(test::two_in_a_loop(6.0), extensions);
+  EXPECT_EQ(test::number_of(run.estimate.reasons, FactCode::EstimateInnerStep, "inner_step"), 0.04);
+  EXPECT_EQ(judge(run.summary, run.estimate).grade, Grade::Check) << "companions do not see that error";
+}
+
 TEST(RunEstimator, unstable_coupling_is_named_and_not_measured_by_its_own_range) {
   // Held inputs add energy to an oscillation without damping: exp(h t / 2).
   auto description = test::two_in_a_loop(200.0);
