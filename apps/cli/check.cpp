@@ -11,13 +11,24 @@
 namespace entrain::cli {
 namespace {
 
-int check_system(const std::string& system, const LoadOptions& options) {
-  const auto problems = check(system, {}, options);
+/// Of the file as it is, or as the command line changes it: what prevents reading it is all that is known then.
+std::vector<Problem> problems_of(const SystemArguments& arguments) {
+  if (!arguments.changes()) return check(arguments.system, {}, {.sandbox = arguments.sandbox});
+  try {
+    return check(arguments.described());
+  } catch (const Error& error) {
+    if (error.problems().empty()) throw;
+    return error.problems();
+  }
+}
+
+int check_system(const SystemArguments& arguments) {
+  const auto problems = problems_of(arguments);
   print_error(to_string(problems));
   const auto errors = std::count_if(problems.begin(), problems.end(), [](const Problem& problem) {
     return problem.severity == Problem::Severity::Error;
   });
-  if (errors == 0) print(fmt::format("{}: no errors\n", system));
+  if (errors == 0) print(fmt::format("{}: no errors\n", arguments.system));
   return errors == 0 ? kDone : kFailed;
 }
 
@@ -26,16 +37,12 @@ int check_system(const std::string& system, const LoadOptions& options) {
 Command add_check(CLI::App& program) {
   auto* command =
       add_subcommand(program, "check", "Report every problem of a system at once", "entrain check examples/mechanical");
-  struct Arguments {
-    std::string system;
-    LoadOptions options;
-  };
-  const auto arguments = std::make_shared<Arguments>();
-  command->add_option("SYSTEM", arguments->system, "System file (.toml, .ssp, .ssd), a folder holding one, or an FMU")
-      ->required()
-      ->type_name("");
-  add_sandbox(*command, arguments->options.sandbox);
-  return {command, [arguments] { return check_system(arguments->system, arguments->options); }};
+  const auto arguments = std::make_shared<SystemArguments>();
+  arguments->add_system(*command);
+  arguments->add_method(*command);
+  arguments->add_exclude(*command);
+  arguments->add_tolerance(*command);
+  return {command, [arguments] { return check_system(*arguments); }};
 }
 
 }  // namespace entrain::cli

@@ -86,6 +86,12 @@ std::string SystemArguments::other_arguments() const {
   return text;
 }
 
+bool SystemArguments::changes() const {
+  SystemArguments others = *this;
+  others.sandbox = false;
+  return step.has_value() || !others.other_arguments().empty();
+}
+
 SystemDescription SystemArguments::described() const {
   return changed(load(system, {}, {.sandbox = sandbox}));
 }

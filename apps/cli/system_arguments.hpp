@@ -38,6 +38,8 @@ struct SystemArguments {
   /// --tolerance.
   void add_tolerance(CLI::App& command);
 
+  /// Whether anything is changed of the system, but for the sandbox.
+  bool changes() const;
   /// What is changed of the system, as it stands on a command line, without the step.
   std::string other_arguments() const;
   SystemDescription described() const;

@@ -213,6 +213,16 @@ TEST(CommandLine, inspects_checks_and_lists_without_running) {
   EXPECT_FALSE(std::filesystem::exists(folder / "runs"));
 }
 
+TEST(CommandLine, check_takes_the_changes_that_run_takes) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(run_program(folder, {"check", kMechanical, "--method", "jacobi", "--step", "1ms"}).exit_code, 0);
+  const auto wrong = run_program(folder, {"check", kMechanical, "--method", "jacobi", "--step", "3"});
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_TRUE(contains(wrong.err, "step")) << wrong.err;
+  const auto unknown = run_program(folder, {"check", kMechanical, "--set", "left.xx=1"});
+  EXPECT_TRUE(contains(unknown.err, "did you mean 'x'?")) << unknown.err;
+}
+
 TEST(CommandLine, reports_that_its_own_output_cannot_be_written) {
   const TemporaryFolder folder;
   std::filesystem::create_symlink("/dev/full", folder / "stdout.txt");
