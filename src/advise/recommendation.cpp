@@ -112,7 +112,10 @@ double Search::calls_left(const Candidate& candidate, Duration step) const {
   for (const auto& of : result_.offers) {
     if (of.meets() || !any_meets) run = std::min(run, of.calls);
   }
-  const double allowed = std::clamp(budget_.share * run, budget_.least_calls, budget_.most_calls);
+  // One trial is made of every system: of many subsystems it takes more than the least.
+  constexpr double kFirstTrial = 45.0;  // calls of each subsystem, the pilot included
+  const double first = result_.trials.empty() ? kFirstTrial * static_cast<double>(look_.subsystems) : 0.0;
+  const double allowed = std::min(std::max({budget_.share * run, budget_.least_calls, first}), budget_.most_calls);
   return allowed - trials_.calls() - look_.pilot_calls;
 }
 

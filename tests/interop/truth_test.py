@@ -53,8 +53,8 @@ def true_outputs(system, times):
 
 
 def description(system, step, method, options):
-    name, kinds, links, stop, _ = system
-    lines = ["[run]", f'name = "{name}"', f"stop = {stop}", f"tolerance = {TOLERANCE}", 'open = ["a.*", "b.*"]',
+    _, kinds, links, stop, _ = system
+    lines = ["[run]", f"stop = {stop}", f"tolerance = {TOLERANCE}", 'open = ["a.*", "b.*"]',
              f'method = "{method}"']
     if step:
         lines.append(f"step = {step}")
