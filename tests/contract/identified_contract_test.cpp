@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(
              {.method = "ifosmondi", .step = 1e-3, .stop = 0.5, .options = {"predictor=\"missiles\""}},
              "identified"},
         Case{"iqn_ils", {.method = "ifosmondi", .step = 1e-3, .stop = 0.5, .options = {"solver=\"iqn-ils\""}}, ""}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& case_info) { return std::string(case_info.param.name); });
 
 }  // namespace identified_contract_test
 }  // namespace entrain

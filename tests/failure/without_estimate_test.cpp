@@ -70,7 +70,7 @@ Finished finished(const SystemDescription& description, const Extensions& extens
   return result;
 }
 
-TEST(EstimateBadInput, output_that_never_moves_has_an_error_of_zero_and_spoils_no_grade) {
+TEST(EstimateBadInput, output_that_never_moves_has_an_error_of_zero_and_limits_no_grade) {
   for (const double rest : {3.0, 0.0}) {
     const auto models = ModelFactory([=](std::string_view name) -> std::unique_ptr<Model> {
       return std::make_unique<Part>(name == "a" ? Part::Motion{0.0, 0.0, rest} : Part::Motion{1.0, 1.0, 0.0}, nullptr);
