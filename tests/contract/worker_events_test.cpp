@@ -184,18 +184,22 @@ TEST_F(WorkerEvents, go_on_in_a_new_process) {
       Simulation simulation(of);
       Recorder recorder(folder_ / "rows.csv", of.record);
       simulation.observe(recorder);
+      std::size_t kills = 0;
       for (const Time until : {0.3, 0.5}) {
         static_cast<void>(simulation.run_until(until));
         if (!killed) continue;
+        // None is there again where the first call already went past the second time.
         const auto workers = test::children_that_run("entrain-worker");
-        EXPECT_EQ(workers.size(), of.subsystems.size());
+        EXPECT_TRUE(workers.size() == of.subsystems.size() || (kills > 0 && workers.empty())) << workers.size();
         for (const pid_t worker : workers) ::kill(worker, SIGKILL);
+        kills += workers.size();
       }
       EXPECT_EQ(simulation.run().termination, Termination::Completed) << simulation.summary().message;
       std::size_t restarts = 0;
       for (const auto& warning : simulation.summary().warnings)
         restarts += warning.code == FactCode::WorkerRestarted ? 1 : 0;
-      EXPECT_EQ(restarts, killed ? 2 * of.subsystems.size() : 0);
+      EXPECT_EQ(restarts, kills);
+      EXPECT_GE(kills, killed ? of.subsystems.size() : 0);
       return test::text_of(folder_ / "rows.csv");
     };
     const std::string here = rows_of(description, false);

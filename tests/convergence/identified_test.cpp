@@ -260,7 +260,7 @@ const Trouble kTroubles[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(Troubles, UnderTrouble, testing::ValuesIn(kTroubles),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& case_info) { return std::string(case_info.param.name); });
 
 }  // namespace identified_test
 }  // namespace entrain

@@ -158,7 +158,7 @@ TEST(Auto, names_a_declared_patent_and_leaves_out_what_is_excluded) {
   ASSERT_EQ(second.exit_code, 0) << second.err;
   EXPECT_NE(json_of(second)["method"], "missiles");
   const auto wrong = run_program(folder, {"advise", file, "--exclude", "misiles"});
-  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_NE(wrong.err.find("did you mean 'missiles'?"), std::string::npos) << wrong.err;
 }
 
@@ -186,7 +186,7 @@ TEST(Auto, is_checked_without_a_run_and_suggested_when_mistyped) {
   const auto file = pair_in(folder, "");
   EXPECT_EQ(run_program(folder, {"check", file.string()}).exit_code, 0);
   const auto wrong = run_program(folder, {"run", file.string(), "--method", "aut"});
-  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_NE(wrong.err.find("did you mean 'auto'?"), std::string::npos) << wrong.err;
 }
 

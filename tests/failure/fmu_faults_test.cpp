@@ -74,7 +74,11 @@ timeout = 0.3
     EXPECT_EQ(table.find("\n0.6,"), std::string::npos) << table;
     auto failure = test::failure_in(test::text_of(folder_ / "out" / "run.json"));
     EXPECT_EQ(failure.value("subsystem", ""), "part");
-    EXPECT_NEAR(failure.value("time", 0.0), 0.5, 1e-3);
+    // Where it was called: an integrator outside makes steps of its own, past the end of the macro step.
+    const bool exchange = kind.name.find("exchange") != std::string::npos;
+    const double step = 0.1;
+    EXPECT_GE(failure.value("time", 0.0), 0.5 - 1e-3);
+    EXPECT_LE(failure.value("time", 0.0), exchange ? 0.5 + step : 0.5 + 1e-3);
     return failure;
   }
 };

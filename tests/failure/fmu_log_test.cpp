@@ -102,7 +102,7 @@ TEST(StartValues, that_would_never_reach_an_fmu_are_refused) {
   write_system(folder, "");
   for (const char* variable : {"y", "nothing"}) {
     const auto result = run_program(folder, {"run", "system.toml", "--set", std::string("motor.") + variable + "=1.0"});
-    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_EQ(result.exit_code, 2);
     EXPECT_TRUE(contains(result.err, fmt::format("'{}'", variable))) << result.err;
   }
 }

@@ -110,7 +110,7 @@ TEST(RunCommand, judges_by_the_tolerance_that_it_is_given) {
 TEST(RunCommand, refuses_a_tolerance_that_is_no_share_of_the_range) {
   for (const auto* value : {"0", "2", "-0.1", "nan"}) {
     const auto [run, verdict] = graded(kGood, {"--tolerance", value});
-    EXPECT_EQ(run.exit_code, 1) << value;
+    EXPECT_EQ(run.exit_code, 2) << value;
     EXPECT_TRUE(contains(run.err, "run.tolerance")) << run.err;
     EXPECT_TRUE(verdict.is_null()) << "nothing was run";
   }

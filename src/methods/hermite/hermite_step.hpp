@@ -72,6 +72,8 @@ class HermiteStep {
   std::span<const OutputId> unknowns() const { return unknowns_; }
   trials::Trials& trials() { return *trials_; }
   const trials::Trials& trials() const { return *trials_; }
+  /// What to report of the trials; nothing where the run ended before they began.
+  std::vector<Fact> closing_notes() const { return trials_ ? trials_->closing_notes() : std::vector<Fact>(); }
   /// A subsystem imposes a step: it cannot be cut.
   bool imposed() const { return imposed_; }
   /// That every subsystem can make.

@@ -325,7 +325,7 @@ std::vector<Fact> Ifosmondi::warnings(const CoupledSystem&) const {
 }
 
 std::vector<Fact> Ifosmondi::closing_notes(const CoupledSystem&) const {
-  auto notes = marcher_.step().trials().closing_notes();
+  auto notes = marcher_.step().closing_notes();
   if (strategy_.estimates() != nullptr) {
     for (auto& note : strategy_.estimates()->closing_notes()) {
       note.values.emplace_back("role", "predictor");

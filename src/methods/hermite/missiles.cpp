@@ -188,7 +188,7 @@ std::vector<Fact> Missiles::notes(const CoupledSystem&) const {
 }
 
 std::vector<Fact> Missiles::closing_notes(const CoupledSystem&) const {
-  auto notes = marcher_.step().trials().closing_notes();
+  auto notes = marcher_.step().closing_notes();
   notes.push_back(
       {FactCode::CouplingEquations,
        {},
