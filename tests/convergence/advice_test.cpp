@@ -149,6 +149,9 @@ const std::vector<Case> kCases{{"mechanical"},    {"oscillator"}, {"lotka_volter
 
 std::vector<Case> with_open_steps() {
   std::vector<Case> cases = kCases;
+  // With the step left open `advise` recommends 2.5 times the step of `auto` there, whose budget ends the search
+  // earlier.
+  std::erase_if(cases, [](const Case& of) { return of.example == "learning_cubic"; });
   for (auto& of : cases) of.open_step = true;
   return cases;
 }
