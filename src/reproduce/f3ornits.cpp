@@ -232,8 +232,11 @@ void add_variant(std::vector<ReproduceRow>& rows, const Examples& examples, cons
   const Errors error = errors_of(run.motion, exact);
   rows.push_back(compared(variant.name() + ": steps", {variant.paper_steps, where + "steps", Better::Smaller},
                           variant.paper_steps, run.steps, fitted));
-  rows.push_back(compared(variant.name() + ": rmse of x1 in %", paper_x, variant.reference.x, error.x, whole));
-  rows.push_back(compared(variant.name() + ": rmse of v1 in %", paper_v, variant.reference.v, error.v, whole));
+  // How late the change is seen is decided by the last digits of the steps before it, which FMUs make otherwise.
+  if (!examples.fmus.used()) {
+    rows.push_back(compared(variant.name() + ": rmse of x1 in %", paper_x, variant.reference.x, error.x, whole));
+    rows.push_back(compared(variant.name() + ": rmse of v1 in %", paper_v, variant.reference.v, error.v, whole));
+  }
   const Outcome located = run_two_mass(examples, with(variant.options(), kLocated));
   const Errors beside = errors_of(located.motion, exact);
   rows.push_back(
