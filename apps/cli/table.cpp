@@ -81,6 +81,7 @@ std::string Table::text(std::size_t indent, std::size_t columns) const {
   }
   shrink(widths, indent, columns);
   std::vector<std::string> rules;
+  rules.reserve(widths.size());
   for (const std::size_t width : widths) rules.emplace_back(width, '-');
   const std::string margin(indent, ' ');
   std::string text =

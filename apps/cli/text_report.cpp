@@ -11,6 +11,7 @@
 #include "cli/note_groups.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/text.hpp"
 
 namespace entrain::cli {

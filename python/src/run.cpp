@@ -59,6 +59,7 @@ Ran run_it(SystemDescription description, const RunArguments& arguments, Control
   ProgressObserver progress(control);
   RunDirectoryOptions options;
   options.run.threads = arguments.threads;
+  options.run.tries_everything = false;  // as the program does, to the same bits
   options.run.interrupt = &control.interrupt();
   if (arguments.learned) options.run.learned = &*arguments.learned;
   options.folder = arguments.folder;

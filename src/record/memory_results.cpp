@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "entrain/results.hpp"
+#include "entrain/system_description.hpp"
 #include "record/results_file.hpp"
 
 namespace entrain::recording {

@@ -276,7 +276,8 @@ constexpr std::array kSequential{Master::Seidel12, Master::Seidel21, Master::Con
 /// Figure 4: the radius over each number of the coupling spring, with the printed limits on the line where it is 1.
 std::vector<ReproduceFigure> numbers_figures(const Examples& examples) {
   std::vector<ReproduceFigure> figures;
-  const auto add = [&](double CouplingSpring::*parameter, const std::string& name_of, std::vector<double> limits) {
+  const auto add = [&](double CouplingSpring::*parameter, const std::string& name_of,
+                       const std::vector<double>& limits) {
     ReproduceFigure figure{
         fmt::format("figure 4: spectral radius over {}", name_of), {name_of, true}, {"radius", true}, {}};
     for (const Master master : kSequential) {
