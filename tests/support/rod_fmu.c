@@ -69,7 +69,11 @@ EXPORT fmi2Status fmi2GetReal(fmi2Component c, const fmi2ValueReference referenc
   const Rod* rod = c;
   for (size_t i = 0; i < count; ++i) {
     const fmi2ValueReference r = references[i];
-    values[i] = r < 1000 ? rod->x[r] : r < 2000 ? rate(rod->x, rod->u, r - 1000) : r == 2000 ? rod->u : r == 2001 ? rod->products : rod->rates;
+    values[i] = r < 1000    ? rod->x[r]
+                : r < 2000  ? rate(rod->x, rod->u, r - 1000)
+                : r == 2000 ? rod->u
+                : r == 2001 ? rod->products
+                            : rod->rates;
   }
   return fmi2OK;
 }

@@ -160,7 +160,7 @@ bool has(const std::vector<std::string>& all, const std::string& one) {
 }
 
 TEST(AdviceEffort, thousand_masses_take_a_bounded_number_of_calls_and_what_is_left_out_is_named) {
-  const Advice advice = advise(chain(1000));  // 10 000 macro steps: a run makes ten million calls
+  const Advice advice = advise(chain(1000));           // 10 000 macro steps: a run makes ten million calls
   EXPECT_GT(advice.calls, 200000.0 * 0.9);             // of the first run
   EXPECT_LE(advice.calls, 200000.0 * 1.1 + 250000.0);  // and of the trials
   ASSERT_TRUE(advice.choice) << advice.reason();
