@@ -44,7 +44,7 @@ entrain("compare", ...runs, "--report", comparison);
 await take(comparison, "comparison.png");
 
 const vehicle = [runOf(example("drivetrain"), "held inputs", "--method", "jacobi", "--step", "0.01", "--stop", "22"),
-  runOf(example("drivetrain"), "as advised", "--method", "gauss-seidel", "--option", "degree=1", "--step", "0.005", "--stop", "22"), runOf(example("drivetrain/reference.toml"), "truth", "--stop", "22")];
+  runOf(example("drivetrain"), "as advised", "--method", "gauss-seidel", "--option", "degree=1", "--step", "0.002", "--stop", "22"), runOf(example("drivetrain/reference.toml"), "truth", "--stop", "22")];
 const shafts = path.join(folder, "shafts.html");
 entrain("compare", ...vehicle, "--report", shafts);
 await take(shafts, "drivetrain.png", { part: '.overlay:has(h3:text-is("gearbox.torque"))', width: 1180 });

@@ -16,6 +16,7 @@ constexpr double kUnseenSteps = 1000.0;   // the same where only a part of the r
 constexpr double kMostSteps = 1e6;        // a smaller step is no recommendation
 constexpr double kTrialSteps = 12.0;      // fewer leave nothing to compare
 constexpr double kMostTrialSteps = 5e3;   // of a part of the run: more show little more
+constexpr double kSmallBudget = 2e4;      // calls: one trial may have all of it
 constexpr double kCompanions = 1.75;      // calls of a trial with its companions, in those of the trial
 constexpr double kAim = 0.9;              // of the tolerance, for what was measured
 constexpr double kAimAtStep = 0.5;        // of the tolerance, for a step that follows by the order
@@ -186,14 +187,18 @@ std::optional<Trial> Search::attempt(const Candidate& candidate, Duration step, 
   const double per_step = calls_per_step(candidate) * cost_of_estimate(candidate);
   const double left = calls_left(candidate, step);
   const double steps = std::max(kTrialSteps, std::floor(kShare * left / per_step));
+  // A trial whose steps cost more than expected is ended where enough is left for a shorter one, at the cost that it
+  // has shown.
+  constexpr double kMost = 0.6;
+  const double most = result_.trials.empty() ? std::max(kMost * left, std::min(left, kSmallBudget)) : left;
   const Duration all = look_.whole_run();
-  if (all / step <= steps) return trials_.run(candidate, step, all, left);
+  if (all / step <= steps) return trials_.run(candidate, step, all, most);
   if (may_be_longer && all / (kLonger * step) <= steps) {
     for (double factor = 2.0; factor <= kLonger; factor *= 2.0) {
-      if (all / (factor * step) <= steps) return trials_.run(candidate, factor * step, all, left);
+      if (all / (factor * step) <= steps) return trials_.run(candidate, factor * step, all, most);
     }
   }
-  return trials_.run(candidate, step, length_of(step, std::min(steps, kMostTrialSteps)), left);
+  return trials_.run(candidate, step, length_of(step, std::min(steps, kMostTrialSteps)), most);
 }
 
 /// Whether what a forecast assumes holds for the part that was tried.
