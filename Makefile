@@ -13,7 +13,7 @@ TIERS = $(if $(filter fast,$(TIER)),$(FAST),$(TIER))
 regex = $(subst $(eval ) ,|,$(strip $(1)))
 CTEST = ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: help setup build demo python wheel docs test sanitize asan tsan check format tidy words layers links walk bench fuzz torture install clean
+.PHONY: help setup build demo python wheel deb docs test sanitize asan tsan check format tidy words layers links walk bench fuzz torture install clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -30,6 +30,10 @@ demo: ## a coupled simulation, and where its result is
 	@$(MAKE) --no-print-directory build TARGETS=demo
 	@tools/demo
 
+demo-bench: ## a rig over UDP, 12 paced runs that learn, and where the page is
+	@$(MAKE) --no-print-directory build TARGETS=demo
+	@tools/demo_bench
+
 python: ## the Python package in the virtual environment build/python/environment: build/python/environment/bin/python
 	@tools/setup demo python3-venv python3-dev
 	@$(MAKE) --no-print-directory build TARGETS=python_package
@@ -37,10 +41,20 @@ python: ## the Python package in the virtual environment build/python/environmen
 
 wheel: ## a wheel that needs nothing of this machine, in build/python/wheels
 	@tools/setup demo python3-venv python3-dev
+	@$(MAKE) --no-print-directory build TARGETS=python_package
 	@tools/wheel $(BUILD)
 
-docs: python ## the reference of the Python API, made of its docstrings: build/python/reference
+deb: ## a package for Debian 12 in build/packages, and what it depends on; TRY=1 installs and tries it in a Debian of its own (root)
+	@tools/setup demo dpkg-dev $(if $(TRY),debootstrap)
+	@$(MAKE) --no-print-directory build
+	@tools/deb $(BUILD)
+	@$(if $(TRY),tools/try_deb $(BUILD))
+
+docs: python ## all documents as pages (build/site), and the references: those that the program writes, and that of the Python API
+	@$(MAKE) --no-print-directory build TARGETS='entrain_program fmus'
+	@tools/references $(BUILD)
 	@tools/python_environment python3 $(BUILD)/python/docs_environment python/docs_requirements.txt
+	@$(BUILD)/python/docs_environment/bin/python tools/site $(BUILD)
 	@PYTHONPATH=$(BUILD)/python/package:$$(echo $(BUILD)/python/environment/lib/python3.*/site-packages) $(BUILD)/python/docs_environment/bin/python -m pdoc entrain -o $(BUILD)/python/reference
 	@echo "$(BUILD)/python/reference/entrain.html"
 
@@ -102,6 +116,7 @@ fuzz: ## long fuzzing of all readers of files (SECONDS_EACH=600; needs clang, in
 	@tools/fuzz
 
 torture: ## random kills, crashes, hangs, NaN, exits, corrupted heaps, by seed: each has a clear verdict (N=1000 SEED=1)
+	@tools/setup demo locales bubblewrap
 	@$(MAKE) --no-print-directory build TARGETS=torture
 	@tools/torture $(BUILD) --trials $(or $(N),1000) --seed $(or $(SEED),1)
 
@@ -109,4 +124,4 @@ install: build ## program, library, headers and examples (PREFIX=/usr/local)
 	@cmake --install $(BUILD) --prefix $(or $(PREFIX),/usr/local)
 
 clean: ## remove everything built
-	@rm -rf build
+	@rm -rf build build-pip-*

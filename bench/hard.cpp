@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "arguments.hpp"
 #include "budget.hpp"
 #include "truth/measure.hpp"
 
@@ -22,16 +23,23 @@ struct Arguments {
 const std::vector<TriedMethod>& hard_methods() {
   const auto degree = [](std::int64_t value) -> std::map<std::string, OptionValue> { return {{"degree", value}}; };
   static const std::vector<TriedMethod> methods = {
-      {"jacobi 0", "jacobi"},        {"jacobi 1", "jacobi", degree(1)},
-      {"gauss-s 0", "gauss-seidel"}, {"gauss-s 1", "gauss-seidel", degree(1)},
-      {"f3ornits", "f3ornits"},      {"continued", "missiles", {}, false, "continued"},
-      {"missiles", "missiles"},      {"ifosmondi", "ifosmondi", {}, false, "identified"},
+      {"jacobi 0", "jacobi"},
+      {"jacobi 1", "jacobi", degree(1)},
+      {"gauss-s 0", "gauss-seidel"},
+      {"gauss-s 1", "gauss-seidel", degree(1)},
+      {"f3ornits", "f3ornits"},
+      {"continued", "missiles", {}, false, "continued"},
+      {"missiles", "missiles"},
+      {"ifosmondi", "ifosmondi", {}, false, "identified"},
+      {"f3ornits 3", "f3ornits", {{"max_order", std::int64_t{3}}}},
+      {"waveform", "waveform"},
   };
   return methods;
 }
 
 constexpr std::size_t kContinued = 5;
 constexpr std::size_t kIdentified = 6;
+constexpr std::size_t kWaveform = 9;
 
 double measured(const BareRun& run) {
   return run.completed ? run.error : HUGE_VAL;
@@ -55,6 +63,7 @@ struct Score {
   std::size_t solved = 0, fewer = 0;
   double most = 0.0;         // evaluations of iqn-ils over those of anderson
   double worst_ratio = 0.0;  // error of identified over that of continued
+  double worst_share = 0.0;  // error of waveform over that of the best other method, at unequal steps and equal calls
 };
 
 void compare_solvers(const System& system, Score& score, std::string& line) {
@@ -65,6 +74,14 @@ void compare_solvers(const System& system, Score& score, std::string& line) {
   ++score.solved;
   if (columns < anderson) ++score.fewer;
   score.most = std::max(score.most, columns / anderson);
+}
+
+void compare_waveforms(const std::vector<BareRun>& runs, Score& score) {
+  double best = HUGE_VAL;
+  for (std::size_t i = 0; i < kWaveform; ++i) {
+    if (runs[i].calls <= runs[kWaveform].calls) best = std::min(best, measured(runs[i]));
+  }
+  score.worst_share = std::max(score.worst_share, measured(runs[kWaveform]) / best);
 }
 
 int run(const Arguments& arguments) {
@@ -93,7 +110,12 @@ int run(const Arguments& arguments) {
         score.worst_ratio = std::max(score.worst_ratio, measured(runs[kIdentified]) / measured(runs[kContinued]));
       }
       if (step == system.steps.back() && system.kind != "steps") compare_solvers(system, score, line);
+      if (system.kind == "steps" && !system.parts[0].bare) compare_waveforms(runs, score);
       fmt::print("{}\n{}\n", line, calls);
+      if (arguments.filter.empty()) continue;
+      for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (!runs[i].completed) fmt::print("  {}: {}\n", hard_methods()[i].name, runs[i].message);
+      }
     }
   }
   if (pair.size() == 4) {
@@ -101,6 +123,9 @@ int run(const Arguments& arguments) {
     budgets.check("its order, below 2 by", 2.0 - std::log2(pair[0] / pair[3]) / 3.0, 0.1, "");
   }
   budgets.check("identified over continued, worst", score.worst_ratio, 1.1, "x");
+  if (score.worst_share > 0.0) {
+    budgets.check("waveform over the best other, unequal steps", score.worst_share, 0.1, "x");
+  }
   if (score.solved > 0) {
     const double share = 1.0 - static_cast<double>(score.fewer) / static_cast<double>(score.solved);
     budgets.check("share of systems without gain by iqn-ils", share, 0.5, "");
@@ -114,16 +139,8 @@ int run(const Arguments& arguments) {
 
 int main(int count, char** values) {
   entrain::truth::Arguments arguments;
-  for (int i = 1; i < count; ++i) {
-    const std::string argument = values[i];
-    if (argument == "--quick") {
-      arguments.quick = true;
-    } else if (argument == "--filter" && i + 1 < count) {
-      arguments.filter = values[++i];
-    } else {
-      fmt::print(stderr, "bench_hard [--filter NAME] [--quick]\n");
-      return 2;
-    }
-  }
-  return entrain::truth::run(arguments);
+  const bool taken = entrain::bench::take_arguments(
+      count, values, "bench_hard",
+      {{.name = "--filter", .text = &arguments.filter, .what = "NAME"}, {.name = "--quick", .flag = &arguments.quick}});
+  return taken ? entrain::truth::run(arguments) : 2;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "arguments.hpp"
 #include "budget.hpp"
 #include "truth/measure.hpp"
 
@@ -178,18 +179,9 @@ int run(const Arguments& arguments) {
 
 int main(int count, char** values) {
   entrain::truth::Arguments arguments;
-  for (int i = 1; i < count; ++i) {
-    const std::string argument = values[i];
-    if (argument == "--quick") {
-      arguments.quick = true;
-    } else if (argument == "--method" && i + 1 < count) {
-      arguments.method = values[++i];
-    } else if (argument == "--system" && i + 1 < count) {
-      arguments.system = values[++i];
-    } else {
-      fmt::print(stderr, "bench_tolerance [--method NAME] [--system NAME] [--quick]\n");
-      return 2;
-    }
-  }
-  return entrain::truth::run(arguments);
+  const bool taken = entrain::bench::take_arguments(count, values, "bench_tolerance",
+                                                    {{.name = "--method", .text = &arguments.method, .what = "NAME"},
+                                                     {.name = "--system", .text = &arguments.system, .what = "NAME"},
+                                                     {.name = "--quick", .flag = &arguments.quick}});
+  return taken ? entrain::truth::run(arguments) : 2;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "arguments.hpp"
 #include "budget.hpp"
 #include "truth/measure.hpp"
 #include "truth/score.hpp"
@@ -97,18 +98,9 @@ int run(const Arguments& arguments) {
 
 int main(int count, char** values) {
   entrain::truth::Arguments arguments;
-  for (int i = 1; i < count; ++i) {
-    const std::string argument = values[i];
-    if (argument == "--quick") {
-      arguments.quick = true;
-    } else if (argument == "--filter" && i + 1 < count) {
-      arguments.filter = values[++i];
-    } else if (argument == "--csv" && i + 1 < count) {
-      arguments.csv = values[++i];
-    } else {
-      fmt::print(stderr, "bench_truth [--filter NAME] [--csv FILE] [--quick]\n");
-      return 2;
-    }
-  }
-  return entrain::truth::run(arguments);
+  const bool taken = entrain::bench::take_arguments(count, values, "bench_truth",
+                                                    {{.name = "--filter", .text = &arguments.filter, .what = "NAME"},
+                                                     {.name = "--csv", .text = &arguments.csv, .what = "FILE"},
+                                                     {.name = "--quick", .flag = &arguments.quick}});
+  return taken ? entrain::truth::run(arguments) : 2;
 }

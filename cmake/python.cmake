@@ -4,11 +4,12 @@
 # environment that pip builds in.
 find_package(Python3 COMPONENTS Interpreter REQUIRED)
 execute_process(COMMAND ${Python3_EXECUTABLE} -c
-  "import sys, sysconfig; print(sysconfig.get_paths()['include'], sysconfig.get_config_var('EXT_SUFFIX'), '%d.%d' % sys.version_info[:2], sep=';')"
+  "import sys, sysconfig as c; print(c.get_paths()['include'], c.get_config_var('EXT_SUFFIX'), '%d.%d' % sys.version_info[:2], c.get_config_var('Py_GIL_DISABLED') or 0, sep=';')"
   OUTPUT_VARIABLE python OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 list(GET python 0 python_headers)
 list(GET python 1 python_suffix)
 list(GET python 2 python_version)
+list(GET python 3 python_is_free_threaded)
 
 set(ENTRAIN_PYTHON_ENVIRONMENT ${PROJECT_BINARY_DIR}/python/environment)
 if(SKBUILD)
@@ -36,7 +37,7 @@ target_link_libraries(entrain_python PRIVATE entrain_flags_with_fmt entrain_nano
 target_compile_options(entrain_python PRIVATE -Wno-pedantic)  # headers of Python
 set_target_properties(entrain_python PROPERTIES OUTPUT_NAME _core PREFIX "" SUFFIX ${python_suffix}
   LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python/package/entrain)
-if(SKBUILD_SABI_COMPONENT)  # from Python 3.12 on, one module for all later ones
+if(python_version VERSION_GREATER_EQUAL 3.12 AND NOT python_is_free_threaded)  # one module for all later ones
   target_compile_definitions(entrain_nanobind PUBLIC Py_LIMITED_API=0x030C0000)
   set_target_properties(entrain_python PROPERTIES SUFFIX .abi3.so)
 endif()

@@ -1,4 +1,4 @@
-// Build-time program, one per FMU: packs the description of the FMU it was built for and its library into an archive.
+// Build-time program: packs the description and the library of an FMU into an archive.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -6,30 +6,28 @@
 #include <string>
 
 #include "base/archive.hpp"
-#include "fmukit/describe.hpp"
 
 namespace {
 
-using namespace entrain::fmukit;
-
-void pack(int version, const std::filesystem::path& library, const std::filesystem::path& fmu) {
-  const std::string platform = version == 3 ? "x86_64-linux" : "linux64";
-  entrain::base::write_archive(
-      fmu, {{"modelDescription.xml", describe(fmu_definition(), version).xml, {}},
-            {fmt::format("binaries/{}/{}.so", platform, fmu_definition().identifier), {}, library}});
+void pack(const std::string& version, const std::filesystem::path& description, const std::filesystem::path& library,
+          const std::filesystem::path& fmu) {
+  const std::string platform = version == "3" ? "x86_64-linux" : "linux64";
+  entrain::base::write_archive(fmu,
+                               {{"modelDescription.xml", {}, description},
+                                {fmt::format("binaries/{}/{}", platform, library.filename().string()), {}, library}});
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 4) {
-    fmt::print(stderr, "usage: {} VERSION LIBRARY FMU\n", arguments[0]);
+  if (count != 5) {
+    fmt::print(stderr, "usage: {} VERSION DESCRIPTION LIBRARY FMU\n", arguments[0]);
     return 2;
   }
   try {
-    pack(std::stoi(arguments[1]), arguments[2], arguments[3]);
+    pack(arguments[1], arguments[2], arguments[3], arguments[4]);
   } catch (const std::exception& exception) {
-    fmt::print(stderr, "{}: {}\n", arguments[3], exception.what());
+    fmt::print(stderr, "{}: {}\n", arguments[4], exception.what());
     return 1;
   }
   return 0;

@@ -44,6 +44,7 @@ constexpr std::array kEndingSignals{
     EndingSignal{SIGUSR2, "SIGUSR2"}, EndingSignal{SIGVTALRM, "SIGVTALRM"}, EndingSignal{SIGPROF, "SIGPROF"},
     EndingSignal{SIGALRM, "SIGALRM"}, EndingSignal{SIGPOLL, "SIGPOLL"},     EndingSignal{SIGPWR, "SIGPWR"}};
 std::atomic<int> error_descriptor = STDERR_FILENO;
+bool silent = false;  // another rank speaks
 
 void write_text(const char* text) {
   [[maybe_unused]] const ssize_t ignored = ::write(error_descriptor.load(), text, std::strlen(text));
@@ -162,7 +163,16 @@ void keep_streams() {
   if (own_output.file != stdout) ::dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
+void be_silent() {
+  silent = true;
+}
+
+void speak_again() {
+  silent = false;
+}
+
 void print_exact(std::string_view text) {
+  if (silent) return;
   std::fwrite(text.data(), 1, text.size(), output());
 }
 
@@ -178,6 +188,7 @@ void print_error(std::string_view text) {
     lines.append("entrain: ").append(text.substr(0, end)).append("\n");
     text.remove_prefix(std::min(end + 1, text.size()));
   }
+  if (silent) return;
   if (::isatty(::fileno(error_output())) == 1) lines = wrapped(lines, terminal_columns());
   std::fwrite(lines.data(), 1, lines.size(), error_output());
 }
@@ -192,7 +203,12 @@ const std::atomic<bool>& catch_signals() {
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  for (const auto& known : kEndingSignals) sigaction(known.number, &action, nullptr);
+  for (const auto& known : kEndingSignals) {
+    struct sigaction inherited {};
+    sigaction(known.number, nullptr, &inherited);
+    if (known.number == SIGHUP && inherited.sa_handler == SIG_IGN) continue;  // nohup: it outlives its terminal
+    sigaction(known.number, &action, nullptr);
+  }
   return interrupted;
 }
 

@@ -27,6 +27,8 @@ struct Command {
 
 Command add_run(CLI::App& program);
 Command add_learn(CLI::App& program);
+Command add_rig(CLI::App& program);
+Command add_control(CLI::App& program);
 Command add_check(CLI::App& program);
 Command add_inspect(CLI::App& program);
 Command add_new(CLI::App& program);
@@ -34,6 +36,8 @@ Command add_convert(CLI::App& program);
 Command add_methods(CLI::App& program);
 Command add_advise(CLI::App& program);
 Command add_verify(CLI::App& program);
+Command add_studio(CLI::App& program);
+Command add_sweep(CLI::App& program);
 Command add_reproduce(CLI::App& program);
 Command add_report(CLI::App& program);
 Command add_compare(CLI::App& program);
@@ -60,6 +64,10 @@ CLI::Validator positive_number();
 std::FILE* output();
 std::FILE* error_output();
 void keep_streams();
+
+/// From now on nothing is printed: another rank speaks. But for what ends this process in the middle of its work.
+void be_silent();
+void speak_again();
 
 /// For people: on a terminal, lines that are too long are broken at spaces.
 void print(std::string_view text);

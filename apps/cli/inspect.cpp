@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 
 #include "cli/common.hpp"
 #include "cli/system_arguments.hpp"
@@ -48,6 +49,23 @@ std::string initial_text(const std::vector<InitialInput>& inputs) {
   return table.empty() ? "no inputs\n" : table.text(0);
 }
 
+std::string placement_text(const PlacementInspection& placement) {
+  std::string text = fmt::format("placement on {} ranks, {}\n", placement.ranks, placement.by);
+  Table table({"rank", "subsystems", "s per macro step"});
+  for (std::size_t rank = 0; rank < placement.ranks; ++rank) {
+    std::vector<std::string> names;
+    double seconds = 0.0;
+    for (const auto& place : placement.places) {
+      if (place.rank != rank) continue;
+      names.push_back(place.subsystem);
+      seconds += place.seconds;
+    }
+    table.add_row({std::to_string(rank), names.empty() ? "none: idle" : fmt::format("{}", fmt::join(names, ", ")),
+                   names.empty() || std::isnan(seconds) ? "" : short_number(seconds)});
+  }
+  return text + table.text(2);
+}
+
 }  // namespace
 
 Command add_inspect(CLI::App& program) {
@@ -55,6 +73,7 @@ Command add_inspect(CLI::App& program) {
     std::string system;
     bool json = false;
     bool initial = false;
+    int ranks = 0;
     std::vector<std::string> sets;
     LoadOptions options;
   };
@@ -66,6 +85,9 @@ Command add_inspect(CLI::App& program) {
       ->type_name("");
   command->add_flag("--json", arguments->json, "Print JSON");
   command->add_flag("--initial", arguments->initial, "Show what each input gets at the start, and from where");
+  command->add_option("--ranks", arguments->ranks, "Show where the subsystems of a run over N ranks would be")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000));
   command->add_option("--set", arguments->sets, "Start value or parameter; may be repeated")
       ->type_name("SUB.VAR=VALUE")
       ->allow_extra_args(false)
@@ -74,6 +96,11 @@ Command add_inspect(CLI::App& program) {
   return {command, [arguments] {
             auto description = load(arguments->system, {}, arguments->options);
             for (const auto& assignment : arguments->sets) apply_set(description, assignment);
+            if (arguments->ranks > 0) {
+              const auto placement = inspect_placement(description, static_cast<std::size_t>(arguments->ranks));
+              arguments->json ? print_exact(placement_json(placement)) : print(placement_text(placement));
+              return kDone;
+            }
             if (arguments->initial) {
               const auto inputs = inspect_initial(description);
               arguments->json ? print_exact(initial_json(inputs)) : print(initial_text(inputs));

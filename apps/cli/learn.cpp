@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "cli/common.hpp"
+#include "cli/pace_arguments.hpp"
 #include "cli/system_arguments.hpp"
 #include "entrain/entrain.hpp"
 #include "entrain/text.hpp"
@@ -22,6 +23,7 @@ struct LearnArguments : SystemArguments {
   bool json = false;
   bool quiet = false;
   bool report = false;
+  PaceArguments pace;
 };
 
 void print_note(const Fact& note) {
@@ -29,7 +31,7 @@ void print_note(const Fact& note) {
 }
 
 void print_plan(const LearnPlan& plan) {
-  print(fmt::format("learned  {}\n", fmt::join(plan.connections, ", ")));
+  print(fmt::format("learned  {} ({})\n", fmt::join(plan.connections, ", "), to_word(plan.inputs)));
   if (!plan.delayed.empty()) print(fmt::format("delayed  {}\n", fmt::join(plan.delayed, ", ")));
   if (!plan.held.empty()) print(fmt::format("held     {}\n", fmt::join(plan.held, ", ")));
   for (const auto& note : plan.notes) print_note(note);
@@ -46,8 +48,9 @@ std::string iteration_text(const LearnIteration& iteration) {
     norms += fmt::format("  {}: 2-norm {}, max {}", connection.name, short_number(connection.norm),
                          short_number(connection.max_error));
   }
-  return fmt::format("run {:3}  to t = {} s  missed {}{}\n", iteration.number, short_number(iteration.horizon),
-                     short_number(iteration.error), norms);
+  const auto gamma = iteration.gamma ? fmt::format("  gamma {}", short_number(*iteration.gamma)) : std::string();
+  return fmt::format("run {:3}  to t = {} s  missed {}{}{}\n", iteration.number, short_number(iteration.horizon),
+                     short_number(iteration.error), gamma, norms);
 }
 
 void print_iteration(const LearnIteration& iteration) {
@@ -80,6 +83,12 @@ std::string replay_command(const LearnArguments& arguments, const LearnResult& r
 
 void print_result(const LearnArguments& arguments, const LearnResult& result, const std::string& file) {
   if (result.judged) print(fmt::format("learned run: {}\n", result.judged->verdict.headline()));
+  if (result.held_learned) print(fmt::format("held inputs, learned: {}\n", result.held_learned->verdict.headline()));
+  if (result.uncorrected) print(fmt::format("without correction: {}\n", result.uncorrected->verdict.headline()));
+  if (result.repeatability) {
+    print(fmt::format("learned run: error unknown, a bench has no truth; runs repeat within {} of the range\n",
+                      short_number(*result.repeatability)));
+  }
   print(fmt::format(
       "{} after {} runs, as long as {:.1f} full ones; minimised: what is missed at the learned inputs, {} of the "
       "signal's range in run {}\n",
@@ -92,6 +101,14 @@ void print_result(const LearnArguments& arguments, const LearnResult& result, co
 /// Why there is no correction for the run that was asked for; empty if there is one.
 std::string failure_of(const LearnResult& result) {
   if (result.learned_nothing() && result.end == LearnEnd::Interrupted) return "interrupted; nothing was learned";
+  const auto not_used = std::count_if(result.iterations.begin(), result.iterations.end(),
+                                      [](const LearnIteration& iteration) { return !iteration.not_used.empty(); });
+  if (result.learned_nothing() && not_used > 0) {
+    return fmt::format(
+        "nothing was learned: {} of {} runs had too many late steps or lost answers. Try --priority, a smaller factor "
+        "of --real-time, or a longer 'wait' for the answers",
+        not_used, result.iterations.size());
+  }
   if (result.learned_nothing() && result.end != LearnEnd::Converged) {
     return fmt::format(
         "nothing was learned: no run was better than the one without correction. Try {}a smaller --gain, "
@@ -139,8 +156,9 @@ void write_beginning(const std::filesystem::path& file, const std::string& syste
 
 int learn_system(const LearnArguments& arguments) {
   if (arguments.report) require_pages();
-  const auto description = arguments.described();
+  const auto description = arguments.pace.changed(arguments.described());
   LearnOptions options = arguments.learning;
+  options.real_time = arguments.pace.options(description);
   options.interrupt = &catch_signals();
   std::filesystem::path folder;
   LearnProgress progress;
@@ -174,8 +192,21 @@ Command add_learn(CLI::App& program) {
                   "\nExit code 0: a correction for the whole run that is better than none; what it leaves beyond the "
                   "tolerance is reported on stderr. 1: none, or for a part of the run only");
   const auto arguments = std::make_shared<LearnArguments>();
+  arguments->learning.compares = true;
   auto& options = arguments->learning;
   arguments->add_system(*command);
+  arguments->pace.add(*command);
+  constexpr auto kInputs = words_of<LearnInputs>();
+  command
+      ->add_option_function<std::string>(
+          "--inputs", [&options](const std::string& kind) { options.inputs = *from_word<LearnInputs>(kind); },
+          "What inputs are corrected to: held = constants; linear, hermite = lines or cubics between the outputs at "
+          "both "
+          "ends of each step (default: the best that all subsystems take)")
+      ->type_name("KIND")
+      ->check(CLI::IsMember(std::vector<std::string>(kInputs.begin(), kInputs.end())));
+  command->add_flag("!--no-compare", options.compares,
+                    "Do not find the errors of the run without corrections and of learned held inputs");
   command->add_option("--iterations", options.iterations, "Runs at most; with a progressive horizon, for each horizon")
       ->type_name("N")
       ->check(CLI::Range(1, 100'000));

@@ -52,8 +52,8 @@ int run_command(const Command& command) {
 /// The subcommands, in the order and under the headings of --help.
 std::vector<Command> add_commands(CLI::App& program) {
   const std::pair<std::string, std::vector<Command>> groups[] = {
-      {"Start here", {add_new(program), add_check(program), add_inspect(program)}},
-      {"Run", {add_run(program), add_learn(program)}},
+      {"Start here", {add_new(program), add_check(program), add_inspect(program), add_studio(program)}},
+      {"Run", {add_run(program), add_sweep(program), add_control(program), add_rig(program), add_learn(program)}},
       {"Judge", {add_advise(program), add_verify(program), add_compare(program), add_report(program)}},
       {"More",
        {add_methods(program), add_convert(program), add_reproduce(program), add_completion(program),
@@ -137,7 +137,10 @@ int main(int argc, char** argv) {
   supervise();
   int code = kFailed;
   try {
-    const entrain::Watchdog watchdog([](const entrain::Error& fault) { print_error(fault.what()); });
+    const entrain::Watchdog watchdog([](const entrain::Error& fault) {
+      speak_again();
+      print_error(fault.what());
+    });
     if (const char* worker = std::getenv("ENTRAIN_WORKER")) entrain::set_worker_program(worker);
     entrain::set_cache_folder(chosen_cache_folder());
     code = dispatch(argc, argv);

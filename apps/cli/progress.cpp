@@ -25,6 +25,8 @@ double part_done(const ProgressState& state) {
   return span > 0.0 ? std::clamp((state.now - state.start) / span, 0.0, 1.0) : 1.0;
 }
 
+}  // namespace
+
 std::string duration_text(double seconds) {
   if (!std::isfinite(seconds)) return "?";
   const auto whole = static_cast<long long>(std::ceil(seconds));
@@ -32,6 +34,8 @@ std::string duration_text(double seconds) {
   if (whole < 7200) return fmt::format("{} min", whole / 60);
   return fmt::format("{:.1f} h", seconds / 3600.0);
 }
+
+namespace {
 
 std::string left_text(const ProgressState& state) {
   const double done = part_done(state);

@@ -37,6 +37,9 @@ class Progress : public Observer {
   Clock::time_point next_update_;
 };
 
+/// "5 s", "12 min", "3.5 h"; "?" of what is not finite.
+std::string duration_text(double seconds);
+
 /// Where a run is, in numbers.
 struct ProgressState {
   Time start = 0.0;

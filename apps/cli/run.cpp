@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/common.hpp"
+#include "cli/pace_arguments.hpp"
 #include "cli/progress.hpp"
 #include "cli/supervisor.hpp"
 #include "cli/system_arguments.hpp"
@@ -53,6 +54,7 @@ CheckpointOptions CheckpointArguments::options() const {
 }
 
 struct RunArguments : SystemArguments {
+  PaceArguments pace;
   std::optional<std::string> learned;
   std::optional<std::string> out;
   bool overwrite = false;
@@ -122,6 +124,9 @@ RunProgress printed(const RunArguments& arguments, const Watch& watch, Progress&
       throw WrongSignals(std::move(problems));
     }
   };
+  progress.warned = [&](const Fact& fact) {
+    if (!arguments.quiet && kind_of(fact.code) == FactKind::Warning) print_error("warning: " + render(fact));
+  };
   progress.ended = [&](const RunResult& result) {
     if (result.abandoned) print_result(arguments, result, watch);
   };
@@ -170,12 +175,16 @@ RunDirectoryOptions run_options(const RunArguments& arguments) {
   return options;
 }
 
-int run(const RunArguments& arguments) {
+/// `ranks`: null of a run in this process alone.
+int run_with(const RunArguments& arguments, Ranks* ranks) {
   if (arguments.report) require_pages();
   const auto& resumed = arguments.checkpoint.resumed;
   auto description =
       arguments.system.empty() ? arguments.changed(checkpointed_system(*resumed)) : arguments.described();
+  description = arguments.pace.changed(std::move(description));
   RunDirectoryOptions options = run_options(arguments);
+  options.run.ranks = ranks;
+  options.run.real_time = arguments.pace.options(description);
   std::optional<Learned> learned;
   if (arguments.learned) {
     learned = read_learned(*arguments.learned);
@@ -185,7 +194,9 @@ int run(const RunArguments& arguments) {
   }
   Watch watch(arguments.watched);
   Progress progress(watch);
-  if (!arguments.quiet && !arguments.json) options.observers = {watch, progress};
+  // Nothing is printed by the thread of a paced run.
+  if (!arguments.quiet && !arguments.json && !options.run.real_time) options.observers = {watch, progress};
+  if (options.run.real_time && !arguments.watched.empty()) options.observers = {watch};
   options.progress = printed(arguments, watch, progress);
   try {
     const auto result = arguments.meet ? run_until_trusted(description, options, {arguments.budget, print_attempt})
@@ -202,6 +213,14 @@ int run(const RunArguments& arguments) {
     print_error(to_string(wrong.problems));
     return kWrongUsage;
   }
+}
+
+/// Under a launcher, one run of all its processes.
+int run(const RunArguments& arguments) {
+  if (!Ranks::launched()) return run_with(arguments, nullptr);
+  Ranks ranks(&catch_signals());
+  if (!ranks.is_first()) be_silent();
+  return ranks.take_part([&] { return run_with(arguments, &ranks); });
 }
 
 /// What is judged of the result, and what follows from it.
@@ -243,6 +262,7 @@ Command add_run(CLI::App& program) {
   command->add_option("--out", arguments->out, "Folder for the results (default: runs/NAME-N)")->type_name("DIR");
   command->add_flag("--overwrite", arguments->overwrite, "Remove the run that --out contains")->needs("--out");
   arguments->checkpoint.add(*command);
+  arguments->pace.add(*command);
   add_grade_options(*command, *arguments);
   command->add_option("--threads", arguments->threads, "Threads; the results do not depend on them")
       ->type_name("N")

@@ -6,6 +6,7 @@
 
 #include "cli/common.hpp"
 #include "cli/usage.hpp"
+#include "entrain/rig.hpp"
 #include "entrain/sandbox.hpp"
 #include "entrain/system.hpp"
 
@@ -46,6 +47,7 @@ void SystemArguments::add_system(CLI::App& command) {
       ->check(assignment_validator());
   command.add_flag("--isolate", isolate, "Each subsystem in a process of its own (docs/workers.md)");
   add_sandbox(command, sandbox);
+  command.add_flag("--stand-in", stand_in, "Compute parts outside (udp, shm) by their models (docs/real_time.md)");
 }
 
 void SystemArguments::add_method(CLI::App& command) {
@@ -83,6 +85,7 @@ std::string SystemArguments::other_arguments() const {
   if (tolerance) add("--tolerance", fmt::format("{}", *tolerance));
   if (isolate) text += text.empty() ? "--isolate" : " --isolate";
   if (sandbox) text += text.empty() ? "--sandbox" : " --sandbox";
+  if (stand_in) text += text.empty() ? "--stand-in" : " --stand-in";
   return text;
 }
 
@@ -101,6 +104,7 @@ SystemDescription SystemArguments::changed(SystemDescription description) const 
   if (step) description.step = from_command_line("--step", *step);
   if (start) description.start = from_command_line("--start", *start);
   if (stop) description.stop = from_command_line("--stop", *stop);
+  if (stand_in) description = with_stand_ins(std::move(description));
   if (isolate) description.isolate = from_command_line("--isolate", true);
   if (sandbox) put_in_sandbox(description);
   if (tolerance) description.tolerance = from_command_line("--tolerance", *tolerance);

@@ -28,8 +28,9 @@ struct SystemArguments {
   std::optional<double> tolerance;
   bool isolate = false;
   bool sandbox = false;
+  bool stand_in = false;
 
-  /// SYSTEM, --step, --start, --stop, --set, --isolate, --sandbox.
+  /// SYSTEM, --step, --start, --stop, --set, --isolate, --sandbox, --stand-in.
   void add_system(CLI::App& command);
   /// --method, --option.
   void add_method(CLI::App& command);

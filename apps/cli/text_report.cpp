@@ -224,6 +224,29 @@ std::string warnings_text(const RunSummary& summary, TextStyle style) {
   return text;
 }
 
+std::string ranks_text(const std::vector<RankSummary>& ranks) {
+  std::string text;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    const auto& rank = ranks[r];
+    constexpr std::size_t kShown = 4;
+    auto names = rank.subsystems;
+    const std::size_t more = names.size() - std::min(names.size(), kShown);
+    names.resize(names.size() - more);
+    text += fmt::format("  rank {} on {}: {:.3g} s busy, {:.3g} s waiting; {}{}\n", r, rank.host, rank.busy,
+                        rank.waiting, names.empty() ? "no subsystem" : fmt::format("{}", fmt::join(names, ", ")),
+                        more == 0 ? "" : fmt::format(" and {} more", more));
+  }
+  return text;
+}
+
+std::string pacing_text(const PacingSummary& pacing) {
+  const auto time = [](double seconds) { return fmt::format("{} ms", short_number(1e3 * seconds)); };
+  return fmt::format(
+      "pace: {} of {} deadlines missed; computing {} (median), {} (99 %), {} at most; woken {} late at most\n",
+      pacing.missed, pacing.steps, time(pacing.computing.median), time(pacing.computing.p99),
+      time(pacing.computing.most), time(pacing.latency.most));
+}
+
 }  // namespace
 
 std::string brief_summary(const RunSummary& summary, const Verdict& verdict, const ErrorEstimate& estimate,
@@ -234,10 +257,13 @@ std::string brief_summary(const RunSummary& summary, const Verdict& verdict, con
   const bool completed = summary.termination == Termination::Completed;
   if (completed && !summary.message.empty()) text += fmt::format("  {}\n", summary.message);
   for (const auto& note : summary.notes) {
-    const bool important = note.code == FactCode::PatentDeclared || note.code == FactCode::CorrectionUsed;
+    const bool important = note.code == FactCode::PatentDeclared || note.code == FactCode::CorrectionUsed ||
+                           note.code == FactCode::PriorityGot;
     if (important) text += fmt::format("note: {}\n", render(note));
   }
   text += warnings_text(summary, style);
+  if (summary.pacing) text += pacing_text(*summary.pacing);
+  text += ranks_text(summary.ranks);
   if (!completed) return text;
   const auto headline = verdict.headline();
   text += fmt::format("verdict: {}\n", grade_painted(headline, verdict.grade, style));

@@ -227,6 +227,7 @@ SubsystemDescription description_of(const Part& part) {
   if (part.once) description.side_effects = {true, {}};
   if (part.exchange) description.interface = {FmuInterface::ModelExchange, {}};
   if (part.imposed > 0.0) description.step = {part.imposed, {}};
+  if (part.forward) description.rollback = {false, {}};
   if (part.bare) {
     description.rollback = {false, {}};
     description.states = {false, {}};

@@ -203,7 +203,10 @@ BareRun Measurement::run_bare(const TriedMethod& tried, double step) {
     result.macro_steps = summary.macro_steps;
     result.iterations = summary.iterations;
     result.notes = summary.notes;
-    for (const auto& subsystem : summary.subsystems) result.calls += subsystem.steps + subsystem.rollbacks;
+    for (const auto& subsystem : summary.subsystems) {
+      const bool goes_back = subsystem.rollbacks > 0;  // else its trials are estimates
+      result.calls += subsystem.steps + (goes_back ? std::max(subsystem.rollbacks, subsystem.trials) : 0);
+    }
     if (!result.completed) return result;
     const Course truth = true_course(system_, collector.times());
     for (std::size_t i = 0; i < collector.names().size(); ++i) {

@@ -95,6 +95,7 @@ const std::vector<std::string> kQuick = {"random_1",
                                          "once_exchange2_mechanical",
                                          "cvode_random_2",
                                          "euler_weak_spring",
+                                         "coarse_euler_weak_spring",
                                          "clocked_pair",
                                          "fmu2_oscillator",
                                          "fmu3_cubic"};
@@ -130,6 +131,9 @@ std::vector<System> systems() {
   }
   for (const char* name : {"random_2", "van_der_pol_1", "duffing", "weak_spring"}) {
     variants.push_back(inside(find(name), Inside::Euler, 1e-3, "euler"));
+  }
+  for (const char* name : {"weak_spring", "duffing", "lotka_volterra"}) {  // shorter than the macro step, and coarse
+    variants.push_back(inside(find(name), Inside::Euler, 0.02, "coarse_euler"));
   }
   for (const char* name : {"pair", "pendulum", "weak_spring"}) {
     variants.push_back(inside(find(name), Inside::Clocked, 0.01, "clocked"));

@@ -71,6 +71,7 @@ struct Part {
   Inside inside = Inside::Accurate;           ///< else it is a black box that only steps, under held inputs
   double inner = 0.0;                         ///< tolerance or step of what is inside
   bool bare = false;                          ///< every capability is taken away
+  bool forward = false;                       ///< it cannot go back
   bool once = false;                          ///< it has side effects: no run may be repeated, so no companion
   bool exchange = false;                      ///< an FMU by its equations
   double imposed = 0.0;                       ///< step; 0 = none

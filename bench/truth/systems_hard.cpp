@@ -177,8 +177,8 @@ System slow_and_fast(const std::string& name, double rate) {
 }
 
 /// Three masses in a row, each with a step of its own.
-System unequal_steps() {
-  System system = line("unequal_steps", 3, 40.0, 0.5, 0.4);
+System unequal_steps(const std::string& name) {
+  System system = line(name, 3, 40.0, 0.5, 0.4);
   system.kind = "steps";
   system.parts[0].imposed = 1e-3;
   system.parts[1].imposed = 2.5e-3;
@@ -213,7 +213,17 @@ std::vector<System> hard_systems() {
   add(heated_pair(), 4.0, {1e-3});
   add(oscillating_pair(), 20.0, {0.02}, true);
   add(predators(), 20.0, {0.02}, true);
-  add(unequal_steps(), 2.8, {1e-3});
+  add(unequal_steps("unequal_steps"), 2.8, {1e-3});
+  // The same, with inputs that are polynomials inside a step, and linearizations, but no way back.
+  list.push_back(timed(unequal_steps("unequal_smooth"), 2.8, {1e-3}));
+  for (auto& part : list.back().parts) part.forward = true;
+  // And the pair at the top, whose connection is stiff.
+  System stiff = mass_pair("unequal_stiff", strong);
+  stiff.kind = "steps";
+  stiff.parts[0].imposed = 1e-3;
+  stiff.parts[1].imposed = 2.5e-3;
+  for (auto& part : stiff.parts) part.forward = true;
+  list.push_back(timed(std::move(stiff), 2.0, {1e-3}));
   return list;
 }
 

@@ -56,7 +56,8 @@ struct Capabilities {
   bool equations = false;           ///< f and g can be called by an integrator outside (monolithic)
   bool announces_events = false;    ///< it announces the time of its next discontinuity
   bool reset = false;               ///< it can be run again from the start
-  bool once_per_process = false;    ///< it can be made once only; without reset it cannot be run twice
+  bool function = false;          ///< y = g(u) and nothing else: explicit methods evaluate it at once, not a step late
+  bool once_per_process = false;  ///< it can be made once only; without reset it cannot be run twice
   std::optional<Duration> imposed_step;
   Duration step_offset = 0.0;  ///< of the imposed communication times: the first step is this long if it is not 0
   std::optional<Duration> min_step;

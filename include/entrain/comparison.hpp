@@ -58,6 +58,9 @@ ENTRAIN_API Comparison compare(const std::vector<std::filesystem::path>& runs,
 /// All of it but the curves, as JSON.
 ENTRAIN_API std::string comparison_json(const Comparison& comparison);
 
+/// What the page of a comparison shows, as the JSON that it holds.
+ENTRAIN_API std::string comparison_page_json(const Comparison& comparison);
+
 /// HTML in one file: overlaid curves, and error over cost. Throws Error{FileFailed}, also when reports are not
 /// included.
 ENTRAIN_API void write_comparison_page(const Comparison& comparison, const std::filesystem::path& file);

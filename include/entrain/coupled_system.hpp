@@ -93,6 +93,8 @@ class ENTRAIN_API CoupledSystem {
   /// output_refresh; the steps that follow must be made with the same inputs at their start.
   void evaluate_all(std::span<const SubsystemId> batch, std::span<const double> all_inputs,
                     std::span<double> all_outputs);
+  /// The inputs of this one are what its connections deliver now, and its outputs follow. Needs output_refresh.
+  void follow_inputs(SubsystemId s);
   /// Linearizations of these subsystems where they are, one of `results` each.
   void linearize_all(std::span<const SubsystemId> batch, std::span<Linearization> results);
   /// All signals anew at the time reached, loops solved; nothing happens unless every subsystem has output_refresh.

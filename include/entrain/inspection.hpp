@@ -56,6 +56,24 @@ struct InitialInput {
 ENTRAIN_API std::vector<InitialInput> inspect_initial(const SystemDescription& description,
                                                       const Extensions& extensions = {});
 
+/// Where the subsystems of a system would run.
+struct PlacementInspection {
+  struct Place {
+    std::string subsystem;
+    std::size_t rank = 0;
+    double seconds = 0.0;  ///< per macro step, as measured; NaN = not known
+  };
+  std::vector<Place> places;  ///< in the order of the subsystems
+  std::size_t ranks = 1;
+  std::string by;  ///< "measured in runs/plant-3", "measured by a pilot", ...
+};
+
+/// The placement that a run over so many ranks would begin with (docs/clusters.md). Runs a few steps unless an earlier
+/// run was measured. Throws Error with every problem of the system.
+ENTRAIN_API PlacementInspection inspect_placement(const SystemDescription& description, std::size_t ranks,
+                                                  const Extensions& extensions = {});
+ENTRAIN_API std::string placement_json(const PlacementInspection& placement);
+
 /// A coupling method: what it is, and the options it takes.
 struct MethodInfo {
   MethodTraits traits;

@@ -16,8 +16,21 @@
 #include "entrain/fact.hpp"
 #include "entrain/judged_run.hpp"
 #include "entrain/options.hpp"
+#include "entrain/real_time.hpp"
 
 namespace entrain {
+
+/// What the inputs are corrected to.
+enum class LearnInputs {
+  Held,     ///< constants: the outputs at the start of each step, as in the paper
+  Linear,   ///< lines between the outputs at both ends of each step
+  Hermite,  ///< cubics through these outputs with their slopes
+};
+template <>
+struct ChoiceNames<LearnInputs> {
+  static constexpr std::array<ChoiceName<LearnInputs>, 3> all{
+      {{LearnInputs::Held, "held"}, {LearnInputs::Linear, "linear"}, {LearnInputs::Hermite, "hermite"}}};
+};
 
 /// A correction of the coupling found by repeated runs: what is added to some inputs in every macro step. It belongs to
 /// the method with these options on this grid, and to no other run.
@@ -28,7 +41,11 @@ struct Learned {
   std::uint64_t steps = 0;                     ///< macro steps that are corrected; none after them
   std::map<std::string, OptionValue> options;  ///< of the method
   std::vector<std::string> inputs;             ///< "subsystem.input"
-  std::vector<double> corrections;             ///< macro step by macro step, one per input, in its unit
+  LearnInputs kind = LearnInputs::Held;
+  /// Polynomials in the share of the step, of each input: 1, 2 or 4 coefficients.
+  std::size_t orders = 1;
+  /// Macro step by macro step, the coefficients of one input after those of the other, in its unit.
+  std::vector<double> corrections;
   double error = 0.0;  ///< as LearnIteration::error, of the run with these corrections: what was minimised
   /// What was run, line by line: subsystems with their start values, connections, schedule. A run of something else is
   /// refused; empty = not compared.
@@ -50,13 +67,18 @@ struct ChoiceNames<ProgressiveLearning> {
 };
 
 struct LearnOptions {
-  int iterations = 30;      ///< runs at most; with a progressive horizon, per horizon
-  double tolerance = 1e-9;  ///< largest error, relative to the range of the signal
-  double gain = 1.0;        ///< share of the error that is learned from each run
-  int memory = 0;           ///< earlier runs that the next correction is made of besides the last, at most 20
-  double cutoff = 0.0;      ///< of the low-pass filter of the corrections in Hz; 0 = no filter
+  std::optional<LearnInputs> inputs;  ///< nullopt: the best that all subsystems take
+  int iterations = 30;                ///< runs at most; with a progressive horizon, per horizon
+  double tolerance = 1e-9;            ///< largest error, relative to the range of the signal
+  double gain = 1.0;                  ///< share of the error that is learned from each run
+  int memory = 0;                     ///< earlier runs that the next correction is made of besides the last, at most 20
+  double cutoff = 0.0;                ///< of the low-pass filter of the corrections in Hz; 0 = no filter
   ProgressiveLearning progressive = ProgressiveLearning::Auto;
   Duration horizon = 0.0;  ///< by which a progressive horizon grows, in s; 0 = 1/20 of the run
+  /// Every run at the pace of the wall clock.
+  std::optional<RealTimeOptions> real_time = {};
+  /// The errors of the run without corrections, and of the run with held inputs that were learned, are found too.
+  bool compares = false;
   int threads = 1;
   const std::atomic<bool>* interrupt = nullptr;
 };
@@ -74,6 +96,11 @@ struct LearnIteration {
   /// What is minimised: max over the connections and macro steps of |what the input should have been - what it was| /
   /// range of the signal; infinite when the run failed. It says nothing of the errors that held inputs leave.
   double error = 0.0;
+  /// The largest factor by which the error of a frequency changed since the run before, where that is measured.
+  std::optional<double> gamma = {};
+  std::uint64_t missed_deadlines = 0;  ///< of a paced run
+  std::uint64_t held_steps = 0;        ///< of parts outside, that ended without new outputs
+  std::string not_used;                ///< why nothing is learned from it; empty: it is
   std::vector<LearnedConnection> connections;
   std::string failure;  ///< why the run ended early; empty if it did not
 };
@@ -89,6 +116,7 @@ ENTRAIN_API std::string_view to_string(LearnEnd end);
 
 /// What is known before the first run.
 struct LearnPlan {
+  LearnInputs inputs = LearnInputs::Held;
   std::vector<std::string> connections;  ///< that are learned: "a.y -> b.u"
   std::vector<std::string> delayed;      ///< outputs that are passed on one step late: "a.y"
   std::vector<std::string> held;  ///< those that should be, but cannot be evaluated for another input: with a note
@@ -116,6 +144,8 @@ struct LearnResult {
   Time stop = 0.0;        ///< where they were to end
   LearnEnd end = LearnEnd::Iterations;
   std::vector<LearnIteration> iterations;
+  /// With parts outside or in real time: how far two runs without change differ, of the range of the signal.
+  std::optional<double> repeatability = {};
   int best = 0;            ///< its place in `iterations`
   double full_runs = 0.0;  ///< the cost: time simulated in all runs, in runs from start to stop
   LearnPlan plan;
@@ -124,7 +154,9 @@ struct LearnResult {
   /// The errors of the run with the corrections, propagated beside it or unknown: a correction belongs to one step, so
   /// that no run with another one can be compared. Nullopt: interrupted before.
   std::optional<JudgedRun> judged = {};
-  std::vector<Fact> notes;  ///< those of the plan first
+  std::optional<JudgedRun> uncorrected = {};   ///< without corrections, with LearnOptions::compares
+  std::optional<JudgedRun> held_learned = {};  ///< with held inputs that were learned, likewise
+  std::vector<Fact> notes;                     ///< those of the plan first
 
   /// No run with a correction was better than the one without.
   bool learned_nothing() const {
@@ -139,9 +171,9 @@ struct LearnProgress {
   std::function<void(const Fact&)> noted = {};  ///< between two runs: what is done differently from now on
 };
 
-/// Runs the system again and again with the method that can be corrected (learnable_method), held inputs and a fixed
-/// step, and learns what to add to the inputs that follow outputs with feedthrough, or outputs of a subsystem with a
-/// longer step. Throws Error when the system cannot be run, or not twice.
+/// Runs the system again and again with the method that can be corrected (learnable_method) and a fixed step, and
+/// learns what to add to the inputs: with held inputs to those that follow outputs with feedthrough, or outputs of a
+/// subsystem with a longer step; else to all of them. Throws Error when the system cannot be run, or not twice.
 ENTRAIN_API LearnResult learn(const SystemDescription& description, const LearnOptions& options,
                               const LearnProgress& progress = {}, const Extensions& extensions = {});
 

@@ -41,6 +41,9 @@ class ENTRAIN_API Model {
   /// True when g uses u': then there is no ODE form, and held inputs give it a zero slope.
   virtual bool reads_input_derivatives() const { return false; }
 
+  /// True when y = g(u) and nothing else: such a model is evaluated wherever its inputs change.
+  virtual bool is_function() const { return false; }
+
   /// State events: f and g are smooth as long as no indicator z(t, x, u) changes its sign.
   virtual std::size_t event_indicator_count() const { return 0; }
   virtual void event_indicators(const Point&, std::span<double>) const {}

@@ -35,6 +35,9 @@ class ENTRAIN_API Recorder : public Observer {
   void communicated(const Sample& sample, const RunSummary& summary) override;
   void end(const RunSummary& summary) override;
   Needs needs() const override;
+  /// Before the run: rows for which there is no room are dropped and counted, never waited for.
+  void never_wait();
+  std::uint64_t dropped_rows() const;
   /// Time of the last row that the file really contains, after the end or a failure.
   std::optional<Time> recorded_until() const;
   /// Of rows with an interval: those that are not complete. All others are in the file by then.

@@ -13,6 +13,9 @@ namespace entrain {
 /// Writes the report of a run, HTML in one file, from what the run left in its folder. Throws Error{FileFailed}.
 ENTRAIN_API void report(const std::filesystem::path& run_directory, const std::filesystem::path& file);
 
+/// What the report of a run shows, as the JSON that its page holds. Throws Error{FileFailed}.
+ENTRAIN_API std::string report_json(const std::filesystem::path& run_directory);
+
 /// Throws Error{FileFailed} when reports are not included in this build: to be reported before a long run, not after
 /// it.
 ENTRAIN_API void require_pages();

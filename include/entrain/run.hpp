@@ -32,6 +32,8 @@ struct RunResult {
 struct RunProgress {
   /// The system is sound and nothing is written yet. What it throws ends the run before it began.
   std::function<void(const Simulation&)> prepared = {};
+  /// Something to know before the run, of a paced one: a note or a warning, which is in the summary too.
+  std::function<void(const Fact&)> warned = {};
   /// The folder of the run is there, and its first step is about to be made.
   std::function<void(const RunResult&)> begun = {};
   /// The run has ended, also by a failure; the summary is about to be written, and there is no verdict yet. Of an
@@ -75,6 +77,8 @@ struct RunDirectoryOptions {
   std::string note = {};  ///< a line to stand at the head of system.resolved.toml, as a comment
   /// Watch over FMUs: when one crashes or hangs, the files are completed before the process ends.
   bool watchdog = true;
+  /// The run can be controlled while it goes on (entrain/control.hpp), by a socket in its folder.
+  bool control = true;
 };
 
 /// Runs a system as the program does and leaves in the folder: run.json (at the start and at the end), results,

@@ -12,6 +12,7 @@
 #include "entrain/error.hpp"
 #include "entrain/export.hpp"
 #include "entrain/method_traits.hpp"
+#include "entrain/real_time.hpp"
 #include "entrain/system_description.hpp"
 
 namespace entrain {
@@ -30,6 +31,19 @@ struct OwnSteps {
   std::uint64_t jumps = 0;                ///< found in its outputs, not announced
 };
 
+/// What passed between a run and a part outside.
+struct DatagramCounters {
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;  ///< answers, those that came twice included
+  std::uint64_t late = 0;      ///< answers that came when their step was over
+  std::uint64_t lost = 0;      ///< answers that the rig sent and that never came
+  std::uint64_t doubled = 0;
+  std::uint64_t reordered = 0;  ///< came after one that was sent later
+  std::uint64_t invalid = 0;    ///< not understood, or of another run
+  std::uint64_t foreign = 0;    ///< from another address: never read
+  std::uint64_t held = 0;       ///< steps whose outputs are not new
+};
+
 struct SubsystemSummary {
   std::string name;
   std::string source;  ///< "model lotka_volterra.prey", "fmu prey.fmu (FMI 2.0 co-simulation)"
@@ -38,7 +52,8 @@ struct SubsystemSummary {
   std::uint64_t rollbacks = 0;
   double seconds = 0.0;  ///< in its steps; sampled (1 step in 64), extrapolated
   Capabilities capabilities;
-  std::optional<OwnSteps> own_steps;  ///< nullopt where all subsystems step together
+  std::optional<OwnSteps> own_steps;                         ///< nullopt where all subsystems step together
+  std::optional<DatagramCounters> datagrams = std::nullopt;  ///< of a part outside
 };
 
 struct LoopSummary {
@@ -86,6 +101,14 @@ struct ResumedFrom {
   Time time = 0.0;        ///< where it stood
 };
 
+/// One of the processes that a run was made by (entrain/ranks.hpp).
+struct RankSummary {
+  std::string host;
+  std::vector<std::string> subsystems;  ///< that it computed
+  double busy = 0.0;                    ///< s, in all but ...
+  double waiting = 0.0;                 ///< ... waiting for others
+};
+
 /// How a run went. Always exists, also after a failure.
 struct RunSummary {
   std::string version;
@@ -122,6 +145,8 @@ struct RunSummary {
   std::optional<CorrectionSummary> correction;
   std::vector<ValueChange> changes;         ///< values set by Simulation::set, in the order of time
   std::optional<ResumedFrom> resumed_from;  ///< of a run that was continued from a checkpoint file
+  std::optional<PacingSummary> pacing;      ///< of a run in real time
+  std::vector<RankSummary> ranks;           ///< by rank; empty of a run in one process
 
   /// Of all bonds that were measured, in J; NaN when there are bonds and none was.
   double residual_energy() const {

@@ -20,6 +20,7 @@ namespace entrain {
 namespace session {
 class Session;
 }
+class Ranks;
 
 /// A recordable signal, in the order of Sample::values.
 struct Signal {
@@ -122,6 +123,10 @@ struct RunOptions {
   /// What FMUs claim is tried for everything that may be called (Simulation::checkpoint, slopes for an observer);
   /// false: for what the method and the system file use, and the rest counts as absent (Capabilities::tried).
   bool tries_everything = true;
+  /// At the pace of the wall clock. Simulation takes it from the description where it is not set here.
+  std::optional<RealTimeOptions> real_time = {};
+  /// The processes that share the subsystems (entrain/ranks.hpp), all of which make the same calls; null = this one.
+  Ranks* ranks = nullptr;
 };
 
 /// What a checkpoint file contains about itself.

@@ -2,10 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "entrain/capabilities.hpp"
 #include "entrain/fact.hpp"
@@ -236,6 +238,9 @@ class EventMode {
   virtual void share_events() = 0;
   /// A step can end at an event that was not announced.
   virtual bool finds_events() const = 0;
+  /// `watch` is asked at times that steps reach on their way, inside them; true = the step is to end there, as at an
+  /// event. Null ends that. False when no step can be ended so.
+  virtual bool watch_steps(const std::function<bool(Time)>* /*watch*/) { return false; }
   /// An event waits at the time reached. Announced ones are in the facet Events.
   virtual bool event_waits() const = 0;
   /// Does nothing in event mode. After the initialization it is there already.
@@ -259,6 +264,22 @@ class EventMode {
 };
 
 class SplitStep;
+struct DatagramCounters;
+
+/// Of a part outside the computer: what passed between it and the run.
+class Remote {
+ public:
+  virtual ~Remote() = default;
+  virtual DatagramCounters datagrams() = 0;
+  /// Before `initialize`: answers are kept from then on, for so many steps at most.
+  virtual void keep_answers(std::size_t /*steps*/) {}
+  /// Outputs by their own times, in the order of arrival; those that arrived late too.
+  struct Answers {
+    std::vector<Time> times;
+    std::vector<double> outputs;  ///< of one time after the other
+  };
+  virtual Answers answers() { return {}; }
+};
 
 /// Optional abilities; null = this subsystem cannot. Same lifetime as the subsystem, and in line with its capabilities.
 struct Facets {
@@ -274,6 +295,7 @@ struct Facets {
   InnerValues* inner = nullptr;
   SplitStep* split = nullptr;
   EventMode* event_mode = nullptr;
+  Remote* remote = nullptr;
 };
 
 /// One participant of a co-simulation: a native model, an FMU, a remote worker.

@@ -13,6 +13,7 @@
 #include "entrain/choices.hpp"
 #include "entrain/error.hpp"
 #include "entrain/export.hpp"
+#include "entrain/real_time.hpp"
 #include "entrain/variable.hpp"
 
 namespace entrain {
@@ -71,6 +72,27 @@ struct ChoiceNames<TrialChoice> {
 /// In a process of its own; a text: together with all others of this name.
 using Isolation = std::variant<bool, std::string>;
 
+/// The outputs of a part outside in steps without a new value of it.
+enum class MissingOutputs { Hold, Extrapolate };
+template <>
+struct ChoiceNames<MissingOutputs> {
+  static constexpr std::array<ChoiceName<MissingOutputs>, 2> all{
+      {{MissingOutputs::Hold, "hold"}, {MissingOutputs::Extrapolate, "extrapolate"}}};
+};
+
+/// A part outside: a rig, or a process on the same machine (docs/real_time.md). As it is written: `udp = { ... }` or
+/// `shm = { ... }`.
+struct OutsideDescription {
+  Written<std::string> local;                                        ///< udp: "127.0.0.1:9001", or a port on loopback
+  Written<std::string> remote;                                       ///< udp: of the rig
+  Written<std::string> name;                                         ///< shm
+  std::optional<std::vector<Written<std::string>>> inputs, outputs;  ///< "F [N]"; else those of the model
+  std::optional<Written<double>> step;                               ///< s; else `step` of the subsystem
+  std::optional<Written<double>> timeout;  ///< wall clock s without an answer that end the run
+  std::optional<Written<double>> wait;     ///< wall clock s for the answer to a step
+  std::optional<Written<MissingOutputs>> missing;
+};
+
 /// The optional fields are the keys of [subsystems.NAME]; description/subsystem_keys.hpp lists them with their names,
 /// limits and meaning. Empty = not written.
 struct SubsystemDescription {
@@ -105,7 +127,9 @@ struct SubsystemDescription {
   std::optional<Written<Isolation>> isolate;
   std::optional<Written<std::int64_t>> restart;
   std::optional<Written<bool>> sandbox;
-  std::optional<Written<double>> memory_limit;  ///< MiB
+  std::optional<Written<double>> memory_limit;     ///< MiB
+  std::optional<Written<OutsideDescription>> udp;  ///< it lies outside; what it is made of stands in for it
+  std::optional<Written<OutsideDescription>> shm;  ///< likewise
   SourcePosition where;
   SourcePosition model_where;
   SourcePosition fmu_where;
@@ -157,6 +181,24 @@ struct RecordDescription {
   std::optional<Written<std::string>> format;                  ///< one of kRecordFormats; nullopt = "csv"
 };
 
+/// What varies in a sweep: "motor.R" (a start value), "method", "step", "stop", "tolerance", or "option.NAME" of the
+/// method.
+struct SweepVariation {
+  std::string name;
+  std::string law;  ///< "0.4..0.6/5", "1, 2, 4", "uniform(0.4, 0.6)", "normal(0.5, 0.1)", ... (docs/sweeps.md)
+  SourcePosition where;
+};
+
+/// Many runs of one system.
+struct SweepDescription {
+  std::vector<SweepVariation> vary;
+  std::optional<Written<std::string>> sampling;  ///< "grid", "latin-hypercube", "random", "sobol"
+  std::optional<Written<std::string>> list;      ///< a CSV file with a column for each of its variations
+  std::optional<Written<std::int64_t>> cases;
+  std::optional<Written<std::int64_t>> seed;
+  std::vector<Written<std::string>> quantities;  ///< "motor.w", "max(motor.w)", "peak = max(a.x) - last(a.x)"
+};
+
 /// The method of a system that names none.
 ENTRAIN_API std::string_view default_method() noexcept;
 
@@ -181,12 +223,18 @@ struct SystemDescription {
   std::optional<std::vector<Written<std::string>>> open;  ///< inputs of FMUs that are meant so; patterns with *
   std::optional<Written<bool>> isolate;  ///< all subsystems, each in a process of its own unless it says otherwise
   std::optional<Written<bool>> sandbox;  ///< likewise, each in a sandbox
+  std::optional<Written<double>>
+      real_time;  ///< simulated seconds per second of wall clock time; none = as fast as it can
+  std::optional<Written<OverrunRule>> overrun;  ///< of a paced run
+  std::optional<Written<double>> rank_timeout;  ///< s that ranks wait for each other; none = an hour
   /// Options per method: [method.NAME].
   std::map<std::string, std::map<std::string, Written<OptionValue>>> method_options;
   std::vector<SubsystemDescription> subsystems;  ///< in the order of the file
   std::vector<ConnectionDescription> connections;
   std::optional<std::vector<BondDescription>> bonds;  ///< nullopt = found from the units of the connected variables
   std::vector<ScheduleDescription> schedule;
+  std::map<std::string, Written<std::int64_t>> placement;  ///< by subsystem: the rank that computes it
+  SweepDescription sweep;
   RecordDescription record;
   std::vector<Problem> notes;  ///< what was ignored when it was read: warnings
 };

@@ -21,9 +21,10 @@ from ._method import Method
 from ._program import FOLDER as _PROGRAMS
 from ._result import Comparison, Result, Signal, Verdict, compare
 from ._simulation import Simulation
+from ._study import Distribution, Study, lognormal, merge_studies, normal, points, triangular, uniform
 from ._subsystem import Subsystem
 from ._system import Advice, Learning, Problems, System, Verification
-from ._verbs import check, convert, inspect, methods, new, report
+from ._verbs import check, convert, inspect, methods, new, report, reproduce, schema
 
 if TYPE_CHECKING:
     from ._gym import Environment
@@ -34,6 +35,7 @@ __all__ = [
     "Checkpoint",
     "Comparison",
     "CoupledSystem",
+    "Distribution",
     "EntrainWarning",
     "Error",
     "Fact",
@@ -45,6 +47,7 @@ __all__ = [
     "Sample",
     "Signal",
     "Simulation",
+    "Study",
     "Subsystem",
     "System",
     "Verdict",
@@ -53,9 +56,17 @@ __all__ = [
     "compare",
     "convert",
     "inspect",
+    "lognormal",
+    "merge_studies",
     "methods",
     "new",
+    "normal",
+    "points",
     "report",
+    "reproduce",
+    "schema",
+    "triangular",
+    "uniform",
 ]
 
 if (_PROGRAMS / "entrain-worker").exists():

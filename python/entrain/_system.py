@@ -21,6 +21,7 @@ from ._subsystem import Adapter, Value
 if TYPE_CHECKING:
     from ._function import Function
     from ._gym import Environment
+    from ._study import Study, Values
 
 MethodLike = Union[str, "type[Method]"]
 _ALL_KEYS = (
@@ -417,6 +418,7 @@ class System:
         gain: float = 1.0,
         cutoff: float = 0.0,
         progressive: str = "auto",
+        inputs: str | None = None,
         horizon: float = 0.0,
         threads: int = 1,
         progress: bool | None = None,
@@ -429,6 +431,7 @@ class System:
             "gain": gain,
             "cutoff": cutoff,
             "progressive": progressive,
+            "inputs": inputs,
             "horizon": horizon,
             "threads": threads,
         }
@@ -567,6 +570,87 @@ class System:
                 simulation.close()
                 raise
         return simulation
+
+    def sweep(
+        self,
+        vary: Mapping[str, Values] | None = None,
+        n: int | None = None,
+        *,
+        quantities: Sequence[str] | str = (),
+        sampling: str | None = None,
+        seed: int | None = None,
+        cases: PathLike | None = None,
+        jobs: int = 0,
+        estimate: bool = True,
+        courses: bool = False,
+        most_cases: int = 10_000,
+        shard: str | tuple[int, int] | None = None,
+        reference: PathLike | None = None,
+        out: PathLike | None = None,
+        resume: bool = False,
+        retry_failed: bool = False,
+        progress: bool | None = None,
+        **keys: Any,
+    ) -> Study:
+        """Runs the system many times with other values (docs/sweeps.md):
+
+            study = s.sweep({"motor.R": en.uniform(0.4, 0.6), "ctrl.kp": [1, 2, 4]}, n=1000)
+            study.to_pandas()
+
+        Args:
+            vary: besides [sweep.vary] of the file, or in the place of the same name there: per name a list of values,
+                or a distribution: `uniform`, `normal`, `lognormal`, `triangular`, `points`, or its text in a system
+                file. Names are "subsystem.variable", "step", "stop", "method", "tolerance" and
+                "option.NAME"
+            n: how many cases; without, all combinations of the lists
+            quantities: what is measured: "motor.w" (its last, min, max, mean, rms), "peak = max(motor.w) - last(motor.w)";
+                without, those of the file, else all outputs
+            sampling: "grid", "latin-hypercube" (the default with `n`), "random" or "sobol", for Sobol indices
+            seed: decides all values
+            cases: a CSV file with a column for each name and a case in each row, in the place of `vary`
+            jobs: processes at the same time; 0: one for each processor
+            estimate: find the error of every case; without, it is several times faster
+            courses: keep the whole run of every case, in cases/N of `out`
+            most_cases: more are refused
+            shard: "2/8": only the second of eight parts; `merge_studies` puts them together
+            reference: a CSV file of measured values: quantity, value, standard uncertainty
+            out: the folder of the study; without, it is temporary
+            resume: go on with the cases that `out` lacks
+            retry_failed: with `resume`: repeat those that failed
+
+        A case that fails is a row with its message. Ctrl-C ends the sweep and returns the cases that are done.
+        """
+        from ._study import Study, distribution_text, shard_of
+
+        description = self._changed(keys)
+        description.take_default_experiments()
+        first, count = shard_of(shard)
+        given = {
+            "vary": [(name, distribution_text(name, values)) for name, values in (vary or {}).items()],
+            "cases": n,
+            "quantities": [quantities] if isinstance(quantities, str) else list(quantities),
+            "sampling": sampling,
+            "seed": seed,
+            "list": None if cases is None else os.path.abspath(cases),
+            "jobs": jobs,
+            "estimate": estimate,
+            "courses": courses,
+            "page": out is not None,
+            "most_cases": most_cases,
+            "shard": first,
+            "shards": count,
+            "reference": None if reference is None else Path(reference),
+            "resume": resume,
+            "retry_failed": retry_failed,
+        }
+        temporary = None if out is not None else tempfile.mkdtemp(prefix="entrain-")
+        given["folder"] = Path(out) if out is not None else Path(temporary or "") / self._folder_name()
+        try:
+            return Study(self._call(_core.sweep, description, given, progress=progress), temporary)
+        except BaseException:
+            if temporary is not None:
+                shutil.rmtree(temporary, ignore_errors=True)
+            raise
 
     def function(
         self, inputs: Sequence[str], outputs: Sequence[str], *, on_failure: str = "raise", **keys: Any

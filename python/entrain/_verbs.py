@@ -1,6 +1,7 @@
 """The verbs of the program that are about files."""
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,34 @@ def convert(source: PathLike, target: PathLike) -> list[Fact]:
 def new(folder: PathLike, fmus: Sequence[PathLike]) -> System:
     """Makes a folder with copies of the FMUs and a system file that couples them as far as names and units allow."""
     return System(_core.new_system(Path(folder), [Path(fmu) for fmu in fmus]))
+
+
+def reproduce(
+    *ids: str, examples: PathLike = "examples", fmus: PathLike | None = None, report: PathLike | None = None
+) -> dict[str, Any]:
+    """Repeats tables of the papers and compares, as `entrain reproduce --json`; without ids, the list of what there is.
+
+    Args:
+        ids: such as "missiles.table6"; "all" for everything
+        examples: the folder of the examples that come with the program
+        fmus: a folder with the FMUs of the models (build/fmus/2), to be used in place of the models
+        report: a page with the figures of the papers and ours over them
+    """
+    entries = dict(_core.reproduce_entries())
+    if not ids:
+        return {"entries": entries}
+    unknown = [name for name in ids if name not in entries and name != "all"]
+    if unknown:
+        raise KeyError(f"{unknown[0]}: {_core.suggestion(unknown[0], list(entries))}")
+    wanted = list(entries) if "all" in ids else list(ids)
+    page = None if report is None else Path(report)
+    answer = _core.reproduce(wanted, Path(examples), None if fmus is None else Path(fmus), page, _core.Control(None))
+    return dict(json.loads(answer))
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of system files: every key with its type, limits and meaning."""
+    return dict(json.loads(_core.system_schema()))
 
 
 def report(run: PathLike, file: PathLike) -> None:

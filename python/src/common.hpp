@@ -152,12 +152,20 @@ auto outside(Control& control, const Function& function) {
 /// Subsystems and methods written in Python, for one call of the engine.
 Extensions make_extensions(nb::dict subsystems, nb::list methods, const std::shared_ptr<Thrown>& thrown);
 
+/// Calls the engine with the subsystems and methods that are written in Python, without the GIL.
+template <class Function>
+auto extended(nb::dict subsystems, nb::list methods, Control& control, const Function& function) {
+  const Extensions extensions = make_extensions(std::move(subsystems), std::move(methods), control.shared_thrown());
+  return outside(control, [&] { return function(extensions); });
+}
+
 void bind_values(nb::module_& module);
 void bind_description(nb::module_& module);
 void bind_method(nb::module_& module);
 void bind_results(nb::module_& module);
 void bind_run(nb::module_& module);
 void bind_simulation(nb::module_& module);
+void bind_sweep(nb::module_& module);
 void bind_verbs(nb::module_& module);
 
 }  // namespace entrain::python

@@ -10,5 +10,6 @@ NB_MODULE(_core, module) {
   bind_results(module);
   bind_run(module);
   bind_simulation(module);
+  bind_sweep(module);
   bind_verbs(module);
 }

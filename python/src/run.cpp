@@ -105,8 +105,9 @@ void bind_run(nb::module_& module) {
   module.def("run", [](const SystemDescription& description, nb::dict subsystems, nb::list methods, Control& control,
                        nb::dict given) {
     const RunArguments arguments = arguments_of(given);
-    const Extensions extensions = make_extensions(subsystems, methods, control.shared_thrown());
-    Ran ran = outside(control, [&] { return run_it(description, arguments, control, extensions); });
+    Ran ran = extended(subsystems, methods, control, [&](const Extensions& extensions) {
+      return run_it(description, arguments, control, extensions);
+    });
     return dict_of(std::move(ran), control);
   });
 }

@@ -252,7 +252,7 @@ class PythonSubsystem : public Subsystem, Rollback, Reset, Tuning, DiscreteValue
     if (key.discrete) return take_discrete(key, value);
     double number = 0.0;
     if (PyFloat_Check(value.ptr())) {
-      number = PyFloat_AS_DOUBLE(value.ptr());
+      number = PyFloat_AsDouble(value.ptr());
     } else {
       const bool is_text = PyUnicode_Check(value.ptr()) || PyBytes_Check(value.ptr());
       number = is_text ? -1.0 : PyFloat_AsDouble(value.ptr());

@@ -127,7 +127,7 @@ Value value_of(nb::handle object) {
     }
     return static_cast<std::uint64_t>(large);
   }
-  if (PyFloat_Check(object.ptr())) return PyFloat_AS_DOUBLE(object.ptr());
+  if (PyFloat_Check(object.ptr())) return PyFloat_AsDouble(object.ptr());
   if (PyUnicode_Check(object.ptr())) return nb::cast<std::string>(object);
   if (PyBytes_Check(object.ptr())) {
     const auto* begin = reinterpret_cast<const std::uint8_t*>(PyBytes_AsString(object.ptr()));

@@ -41,6 +41,10 @@ LearnOptions learn_options_of(nb::dict given, Control& control) {
   const auto progressive = from_word<ProgressiveLearning>(word);
   if (!progressive) throw nb::value_error("progressive is 'auto', 'always' or 'never'");
   options.progressive = *progressive;
+  if (const auto inputs = nb::cast<std::optional<std::string>>(given["inputs"])) {
+    options.inputs = from_word<LearnInputs>(*inputs);
+    if (!options.inputs) throw nb::value_error("inputs is 'held', 'linear' or 'hermite'");
+  }
   options.interrupt = &control.interrupt();
   return options;
 }
@@ -66,6 +70,25 @@ nb::dict dict_of(const MethodInfo& info) {
   }
   dict["options"] = options;
   return dict;
+}
+
+nb::list answer(const std::vector<Problem>& problems) {
+  return list_of(problems);
+}
+
+template <class Answer>
+Answer answer(Answer value) {
+  return value;
+}
+
+/// A verb that asks for nothing besides the system.
+template <class Verb>
+void bind_verb(nb::module_& module, const char* name, Verb verb) {
+  module.def(name,
+             [verb](const SystemDescription& description, nb::dict subsystems, nb::list methods, Control& control) {
+               return answer(extended(std::move(subsystems), std::move(methods), control,
+                                      [&](const Extensions& extensions) { return verb(description, extensions); }));
+             });
 }
 
 void bind_objects(nb::module_& module) {
@@ -97,27 +120,18 @@ void bind_verbs(nb::module_& module) {
   using D = SystemDescription;
   bind_objects(module);
   module.def("load", [](const fs::path& path, nb::dict subsystems, nb::list methods, Control& control) {
-    const Extensions extensions = make_extensions(subsystems, methods, control.shared_thrown());
-    return outside(control, [&] { return load(path, extensions); });
-  });
-  module.def("check", [](const D& description, nb::dict subsystems, nb::list methods, Control& control) {
-    const Extensions extensions = make_extensions(subsystems, methods, control.shared_thrown());
-    return list_of(outside(control, [&] { return check(description, extensions); }));
+    return extended(subsystems, methods, control, [&](const Extensions& given) { return load(path, given); });
   });
   module.def("check_file", [](const fs::path& path, Control& control) {
     return list_of(outside(control, [&] { return check(path); }));
   });
-  module.def("resolved", [](const D& description, nb::dict subsystems, nb::list methods, Control& control) {
-    const Extensions extensions = make_extensions(subsystems, methods, control.shared_thrown());
-    return outside(control, [&] { return resolved(description, extensions); });
-  });
-  module.def("inspect", [](const D& description, nb::dict subsystems, nb::list methods, Control& control) {
-    const Extensions extensions = make_extensions(subsystems, methods, control.shared_thrown());
-    return outside(control, [&] { return inspection_json(inspect(description, extensions)); });
-  });
-  module.def("inspect_initial", [](const D& description, nb::dict subsystems, nb::list methods, Control& control) {
-    const Extensions extensions = make_extensions(subsystems, methods, control.shared_thrown());
-    return outside(control, [&] { return initial_json(inspect_initial(description, extensions)); });
+  bind_verb(module, "check", [](const D& description, const Extensions& given) { return check(description, given); });
+  bind_verb(module, "resolved",
+            [](const D& description, const Extensions& given) { return resolved(description, given); });
+  bind_verb(module, "inspect",
+            [](const D& description, const Extensions& given) { return inspection_json(inspect(description, given)); });
+  bind_verb(module, "inspect_initial", [](const D& description, const Extensions& given) {
+    return initial_json(inspect_initial(description, given));
   });
   module.def("methods", [](nb::list methods) {
     nb::list list;
@@ -127,27 +141,25 @@ void bind_verbs(nb::module_& module) {
   });
   module.def("advise",
              [](const D& description, nb::dict subsystems, nb::list methods, Control& control, nb::dict given) {
-               const Extensions extensions = make_extensions(subsystems, methods, control.shared_thrown());
                const AdviceSettings settings = settings_of(given, control);
-               return outside(control, [&] { return advise(description, settings, extensions); });
+               return extended(subsystems, methods, control,
+                               [&](const Extensions& extensions) { return advise(description, settings, extensions); });
              });
   module.def("verify", [](const D& description, nb::dict subsystems, nb::list methods, Control& control, int threads) {
-    const Extensions extensions = make_extensions(subsystems, methods, control.shared_thrown());
     RunOptions options;
     options.threads = threads;
     options.interrupt = &control.interrupt();
-    return outside(control, [&] {
+    return extended(subsystems, methods, control, [&](const Extensions& extensions) {
       const auto verification = verify(description, options, extensions);
       return verification_json(verification, verification.grade(tolerances_of(description)));
     });
   });
   module.def("learn",
              [](const D& description, nb::dict subsystems, nb::list methods, Control& control, nb::dict given) {
-               const Extensions extensions = make_extensions(subsystems, methods, control.shared_thrown());
                LearnOptions options = learn_options_of(given, control);
-               auto result = outside(control, [&] {
-                 return learn(description, options,
-                              {{}, [&](const LearnIteration&) { control.report("learn", -1.0); }, {}}, extensions);
+               const LearnProgress observers{{}, [&](const LearnIteration&) { control.report("learn", -1.0); }, {}};
+               auto result = extended(subsystems, methods, control, [&](const Extensions& extensions) {
+                 return learn(description, options, observers, extensions);
                });
                options.interrupt = nullptr;
                return Learning{std::move(result), options};
@@ -166,7 +178,25 @@ void bind_verbs(nb::module_& module) {
     report(folder, file);
   });
   module.def("require_pages", &require_pages);
+  module.def("system_schema", &system_schema);
   module.def("reproduce_entries", &reproduce_entries);
+  module.def(
+      "reproduce",
+      [](const std::vector<std::string>& ids, const fs::path& examples, std::optional<fs::path> fmus,
+         std::optional<fs::path> page, Control& control) {
+        const std::string models = fmus ? "fmu " + fmus->filename().string() : "native";
+        return outside(control, [&] {
+          std::vector<ReproduceResult> results;
+          for (const auto& id : ids) {
+            control.report(id.c_str(), -1.0);
+            results.push_back(reproduce(id, {examples, {fmus.value_or(""), false}},
+                                        {.measurements = !fmus, .figures = page.has_value()}));
+          }
+          if (page) write_reproduction_page(results, models, *page);
+          return reproduce_json(results, models);
+        });
+      },
+      nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg());
   module.def("checkpointed_system", [](const fs::path& file) { return checkpointed_system(file); });
 }
 

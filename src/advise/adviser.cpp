@@ -20,6 +20,7 @@
 #include "entrain/fact_codes.hpp"
 #include "entrain/system.hpp"
 #include "methods/calendar.hpp"
+#include "session/repeatable.hpp"
 #include "verify/verification.hpp"
 
 namespace entrain::advising {
@@ -464,6 +465,7 @@ void Adviser::add_measures() {
 namespace entrain {
 
 Advice advise(const SystemDescription& description, const AdviceSettings& settings, const Extensions& extensions) {
+  session::require_repeatable(description, "advise");
   return advising::Adviser(description, settings, extensions).advise();
 }
 

@@ -29,12 +29,15 @@ std::optional<Fact> why_untried(const SystemDescription& description, const Coup
   for (std::size_t s = 0; s < system.size(); ++s) {
     const auto& written = description.subsystems[s];
     const auto& can = system.capabilities(SubsystemId{s});
-    const bool effects = written.side_effects && written.side_effects->value;
+    const bool outside = written.udp || written.shm;
+    const bool effects = outside || (written.side_effects && written.side_effects->value);
     if (!effects && (!can.once_per_process || can.reset)) continue;
-    return Fact{
-        FactCode::NotTried,
-        {written.name},
-        {{"why", "'" + written.name + (effects ? "' has side effects" : "' can be made once in a process only")}}};
+    return Fact{FactCode::NotTried,
+                {written.name},
+                {{"why", "'" + written.name +
+                             (outside   ? "' lies outside the computer"
+                              : effects ? "' has side effects"
+                                        : "' can be made once in a process only")}}};
   }
   return std::nullopt;
 }

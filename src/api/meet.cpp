@@ -1,12 +1,14 @@
 #include <algorithm>
 
 #include "advise/choose_method.hpp"
+#include "api/together.hpp"
 #include "base/replace_file.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 #include "entrain/report.hpp"
 #include "entrain/run.hpp"
 #include "estimate/refine.hpp"
+#include "session/repeatable.hpp"
 
 namespace entrain {
 namespace {
@@ -49,7 +51,7 @@ std::optional<advising::MethodChoice> offered(SystemDescription description, con
   description.method = {std::string(method::kAuto), {}};
   description.step.reset();
   try {
-    auto choice = advising::choose_method(description, extensions, advising::generous_budget(options.interrupt));
+    auto choice = api::choose_together(description, extensions, advising::generous_budget(options.interrupt), options);
     return choice.meets ? std::optional(std::move(choice)) : std::nullopt;
   } catch (const Error&) {  // no method serves the system
     return std::nullopt;
@@ -117,6 +119,7 @@ void add_notes(const std::vector<Fact>& notes, RunResult& result) {
 
 RunResult run_until_trusted(SystemDescription description, RunDirectoryOptions options, const MeetOptions& meet,
                             const Extensions& extensions) {
+  session::require_repeatable(description, "--meet");
   RunAttempt attempt;
   const SystemDescription written = description;
   std::optional<advising::MethodChoice> offer;

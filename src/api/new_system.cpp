@@ -17,13 +17,18 @@
 #include "description/toml_text.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
+#include "entrain/inspection.hpp"
 #include "entrain/sandbox.hpp"
+#include "report/system_schema.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 
 namespace entrain {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Beside the system file, so that it fits the version that made both; editors find it by the first line (taplo).
+constexpr const char* kSchemaFile = "system.schema.json";
 
 [[noreturn]] void fail(Fact fact, const std::string& remedy) {
   throw Error(ErrorCode::FileFailed, std::move(fact), {.subsystem = {}, .variable = {}, .time = {}, .remedy = remedy});
@@ -74,6 +79,7 @@ class SystemMaker {
       fs::copy_file(base::LocatedFile(fmu.source).path(), folder_ / fmu.file, error);
       if (error) fail_to("copy", fmu.source, error);
     }
+    base::replace_file(folder_ / kSchemaFile, system_schema());
     base::replace_file(file, text());
   }
 
@@ -82,9 +88,10 @@ class SystemMaker {
 
   std::string head() const {
     return fmt::format(
+        "#:schema {1}\n"
         "# Made by `entrain new`. Look through it, then: entrain check {0}; entrain run {0}\n"
         "# Lines that begin with '#' have no effect. `entrain methods` lists the methods and their options.\n",
-        folder_.string());
+        folder_.string(), kSchemaFile);
   }
 
   /// What the FMUs propose; where they differ, the longest run and the smallest step.
@@ -208,6 +215,10 @@ class SystemMaker {
 };
 
 }  // namespace
+
+std::string system_schema() {
+  return reporting::system_schema_json(methods());
+}
 
 fs::path new_system(const fs::path& folder, const std::vector<fs::path>& fmus) {
   return new_system(folder, fmus, {});

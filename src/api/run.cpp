@@ -6,18 +6,27 @@
 #include <cmath>
 #include <utility>
 
+#include "api/rehearsal.hpp"
+#include "api/together.hpp"
+#include "base/facts/error_record.hpp"
 #include "base/file_error.hpp"
 #include "base/printable.hpp"
+#include "base/private_folder.hpp"
 #include "base/process_state.hpp"
 #include "base/quoting.hpp"
 #include "base/replace_file.hpp"
+#include "control/control_channel.hpp"
+#include "coupling/engine.hpp"
 #include "description/system_file.hpp"
 #include "entrain/fact_codes.hpp"
+#include "entrain/ranks.hpp"
 #include "entrain/recording.hpp"
 #include "entrain/report.hpp"
 #include "entrain/system.hpp"
 #include "entrain/watchdog.hpp"
 #include "estimate/run_estimator.hpp"
+#include "ranks/placement.hpp"
+#include "ranks/rank_link.hpp"
 #include "record/frame_file.hpp"
 #include "record/log_file.hpp"
 #include "record/results_file.hpp"
@@ -88,6 +97,23 @@ void call_if_set(const Function& function, const Arguments&... arguments) {
   if (function) function(arguments...);
 }
 
+/// In the place of a recorder, where another rank records: the same calls of the subsystems, and no file.
+class ShadowRecorder : public Observer {
+ public:
+  explicit ShadowRecorder(const RecordDescription& record) : record_(record) {}
+  void begin(std::span<const Signal> signals, const RunSummary&) override {
+    needs_ = {};
+    for (const auto index : recording::select_signals(signals, record_.variables)) needs_.add(signals[index], index);
+    needs_.slopes = record_.interval.has_value();
+  }
+  void communicated(const Sample&, const RunSummary&) override {}
+  Needs needs() const override { return needs_; }
+
+ private:
+  const RecordDescription& record_;
+  Needs needs_;
+};
+
 /// Writes the checkpoint file. To be observed last: what is recorded by then is part of it.
 class CheckpointWriter : public Observer {
  public:
@@ -126,13 +152,19 @@ class CheckpointWriter : public Observer {
 };
 
 /// Throws Error where the run cannot be continued or written, before anything has happened.
-void check_checkpoints(const CheckpointOptions& options, const Simulation& simulation) {
+void check_checkpoints(const CheckpointOptions& options, const Simulation& simulation, bool paced, bool writes) {
+  if (paced && options.every) {
+    throw Error(
+        ErrorCode::InvalidSystem, {FactCode::CheckpointPaced},
+        {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Leave --every out: one is written at the end"});
+  }
   if (options.resume) simulation.check_resume(*options.resume);
   if (options.append && !options.resume) {
     throw Error(ErrorCode::InvalidSystem, {FactCode::NothingToAppendTo});
   }
   if (!options.file) return;
   simulation.require_serialization();
+  if (!writes) return;
   std::error_code unknown;  // reported when the file is written
   if (fs::is_directory(*options.file, unknown)) throw base::file_error("create", *options.file, EISDIR);
   const auto folder = fs::absolute(*options.file).parent_path();
@@ -184,10 +216,20 @@ class DirectoryRun {
     run.log.failed_at_end = [this](const Error& error) {
       if (!result_.failed_at_end) result_.failed_at_end = error;
     };
+    interrupt_ = run.interrupt;
+    std::vector<Fact> found;
+    if (run.ranks != nullptr) {
+      found = api::agree(*run.ranks, description, extensions, run);
+      interrupt_ = run.interrupt = &run.ranks->link().interrupt();
+    }
     simulation_.emplace(description, run, extensions);
+    if (is_shared()) tell_ranks(std::move(found));
     result_.recorded = recorded_signals(*simulation_, description);
     call_if_set(options.progress.prepared, *simulation_);
-    check_checkpoints(options.checkpoint, *simulation_);
+    real_time_ = run.real_time;
+    if (!real_time_ && description.real_time) real_time_ = RealTimeOptions{.factor = description.real_time->value};
+    check_checkpoints(options.checkpoint, *simulation_, real_time_.has_value(), is_first());
+    if (real_time_ && !is_shared()) warn_of_pace(run, extensions);
     // With every default, and a method and a step in place of "auto".
     auto really = resolved(simulation_->session().description(), extensions);
     result_.system = really;
@@ -201,32 +243,100 @@ class DirectoryRun {
     const auto folder = fs::absolute(result_.folder);
     RunFiles files(result_, folder, options_.checkpoint.append);
     std::optional<Recorder> recorder;
-    if (options_.results) {
+    ShadowRecorder shadow(description_.record);
+    if (options_.results && is_first()) {
       recorder.emplace(folder / result_.results.filename(), description_.record, options_.checkpoint.append);
+      if (real_time_) recorder->never_wait();
     }
     recording::FrameFile frames(folder / "frames.csv");
     CheckpointWriter checkpoints(*simulation_, options_.checkpoint, folder.string());
     simulation_->observe(files);
     if (recorder) simulation_->observe(*recorder);
+    if (options_.results && !is_first()) simulation_->observe(shadow);
     estimator_->watch(simulation_->session());
     simulation_->observe(estimator_->observer());
     for (Observer& observer : options_.observers) simulation_->observe(observer);
     simulation_->observe(frames);
     simulation_->observe(checkpoints);
+    if (options_.control && !is_shared()) open_control(folder);
     call_if_set(options_.progress.begun, result_);
+    if (is_shared()) ranks()->link().restart_clock();
     result_.summary = run_watched(files, recorder, checkpoints);
+    if (is_shared()) result_.summary.ranks = api::rank_summaries(*ranks(), description_);
+    if (control_) control_->close(result_.summary);
     if (recorder) result_.recorded_until = recorder->recorded_until();
+    if (recorder && recorder->dropped_rows() > 0) note_dropped(recorder->dropped_rows());
     call_if_set(options_.progress.ended, result_);
     // Last, because it can fail too, when the disk is full; what happened has been reported by then.
     const bool completed = write_files(files);
     release(files);
     if (completed) estimate_watched(files);
-    if (options_.report) write_report();
+    if (options_.report && is_first()) write_report();
     call_if_set(options_.progress.written, result_);
     return std::move(result_);
   }
 
  private:
+  Ranks* ranks() const { return options_.run.ranks; }
+  /// Subsystems live in other processes, too.
+  bool is_shared() const { return ranks() != nullptr && ranks()->size() > 1; }
+  /// Of these, the one that writes and speaks.
+  bool is_first() const { return ranks() == nullptr || ranks()->is_first(); }
+
+  /// Where the subsystems are, and what was found about the ranks.
+  void tell_ranks(std::vector<Fact> found) {
+    auto& session = simulation_->session();
+    const auto& link = ranks()->link();
+    const int size = ranks()->size();
+    session.note(
+        {FactCode::RanksPlaced, {}, {{"ranks", size}, {"nodes", link.nodes().size()}, {"by", link.placement().by}}});
+    const auto idle = ranks::idle_ranks(link.placement().ranks, size);
+    if (!idle.empty()) {
+      Fact fact{FactCode::RanksIdle, {}, {{"count", idle.size()}, {"ranks", size}}};
+      for (const int rank : idle) fact.subjects.push_back(std::to_string(rank));
+      session.note(std::move(fact));
+    }
+    for (auto& fact : found) {
+      call_if_set(options_.progress.warned, fact);
+      session.note(std::move(fact));
+    }
+  }
+
+  /// Before the run: whether the pace can be kept.
+  void warn_of_pace(RunOptions run, const Extensions& extensions) {
+    run.real_time = real_time_;
+    auto& session = simulation_->session();
+    for (auto& fact : api::rehearse(session.description(), session.system(), run, extensions)) {
+      call_if_set(options_.progress.warned, fact);
+      session.note(std::move(fact));
+    }
+  }
+
+  void note_dropped(std::uint64_t rows) {
+    if (result_.summary.pacing) result_.summary.pacing->dropped_rows = rows;
+    result_.summary.warnings.push_back({FactCode::RowsDropped, {}, {{"count", rows}}});
+  }
+
+  /// A run that cannot be controlled is a run all the same.
+  void open_control(const fs::path& folder) {
+    auto& session = simulation_->session();
+    control::ControlledRun run;
+    for (const auto& signal : session.signals()) run.signals.push_back(signal.name);
+    run.outputs = session.system().graph().outputs();
+    run.set = [&session](std::string_view variable, const Value& value) { session.set(variable, value); };
+    run.read = [&session](std::span<const std::size_t> signals, std::span<double> values) {
+      session.read(signals, values);
+    };
+    run.summary = [&session]() -> const RunSummary& { return session.summary(); };
+    run.interrupted = [&session] { return session.is_interrupted(); };
+    try {
+      control_ = std::make_unique<control::ControlChannel>(folder, std::move(run));
+      session.control(control_.get());
+    } catch (const std::system_error& error) {
+      session.note({FactCode::ControlUnavailable, {}, {{"why", error.code().message()}}});
+    }
+  }
+
   std::string_view format() const {
     return description_.record.format ? std::string_view(description_.record.format->value) : kCsvFormat;
   }
@@ -254,6 +364,7 @@ class DirectoryRun {
 
   void make_folder(const SystemDescription& really) {
     const auto& checkpoint = options_.checkpoint;
+    if (!is_first()) return make_shadow_folder();
     if (checkpoint.append && options_.folder) {
       throw Error(ErrorCode::InvalidSystem, {FactCode::AppendElsewhere});
     }
@@ -271,6 +382,16 @@ class DirectoryRun {
     base::replace_file(result_.folder / "system.resolved.toml",
                        (options_.note.empty() ? std::string() : fmt::format("# {}\n", base::printable(options_.note))) +
                            system_text(really));
+  }
+
+  /// Of a rank that writes nothing to be kept.
+  void make_shadow_folder() {
+    shadow_folder_.emplace();
+    result_.folder = shadow_folder_->content();
+    result_.results = result_.folder / recording::results_file_name(format());
+    log_file_.emplace(result_.folder / "fmu.log", false);
+    if (streams_) streams_->into(result_.folder / "fmu.log");
+    if (process_) process_->follow_streams();
   }
 
   void make_empty() const {
@@ -318,12 +439,14 @@ class DirectoryRun {
   /// When the process ends without destructors.
   void leave_nothing_behind(const RunFiles& files) const {
     files.leave_nothing_behind();
+    if (control_) control_->leave_nothing_behind();
     if (streams_) streams_->remove_if_empty();
   }
 
   /// By the user, not by a subsystem.
   bool is_interrupted() const {
-    const auto* flag = options_.run.interrupt;
+    const auto* flag = interrupt_;
+    if (control_ && control_->has_stopped_run()) return true;
     return options_.run.stop.stop_requested() || (flag != nullptr && flag->load());
   }
 
@@ -366,7 +489,22 @@ class DirectoryRun {
       });
     }
     simulation_.reset();
+    if (is_shared()) share_failed_end();
     if (result_.failed_at_end) note_end(files);
+  }
+
+  /// The first one that failed while it was released, in any of the processes.
+  void share_failed_end() {
+    std::optional<base::ErrorRecord> own;
+    if (result_.failed_at_end) own.emplace(*result_.failed_at_end);
+    try {
+      for (const auto& bytes : ranks()->link().gather(base::to_bytes(own))) {
+        std::optional<base::ErrorRecord> there;
+        base::from_bytes(bytes, there);
+        if (there && !result_.failed_at_end) result_.failed_at_end = there->error();
+      }
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): the ranks have parted, which was reported
+    }
   }
 
   /// The files of the run are there already: one of them is written again.
@@ -380,13 +518,17 @@ class DirectoryRun {
 
   const SystemDescription& description_;
   const RunDirectoryOptions& options_;
+  const std::atomic<bool>* interrupt_ = nullptr;
+  std::optional<base::PrivateFolder> shadow_folder_;
   std::optional<recording::StreamCapture> streams_;  ///< lives longest: FMUs print to the end
   std::optional<base::ProcessState> process_;
   std::optional<recording::RunFolderLock> lock_;
   std::optional<recording::LogFile> log_file_;  ///< its folder is made once the system is known to be sound
   RunResult result_;
   std::optional<estimate::RunEstimator> estimator_;
+  std::optional<RealTimeOptions> real_time_;
   std::optional<Simulation> simulation_;
+  std::unique_ptr<control::ControlChannel> control_;
 };
 
 }  // namespace

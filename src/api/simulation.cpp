@@ -3,6 +3,9 @@
 #include <utility>
 
 #include "advise/choose_method.hpp"
+#include "api/together.hpp"
+#include "entrain/ranks.hpp"
+#include "ranks/rank_link.hpp"
 #include "session/session.hpp"
 
 namespace entrain {
@@ -24,7 +27,15 @@ class Simulation::Checkpoint {
 Simulation::Simulation(const SystemDescription& written, RunOptions options, const Extensions& extensions) {
   advising::SearchBudget budget;
   budget.interrupt = options.interrupt;
-  auto choice = advising::choose_method(written, extensions, budget);
+  if (options.ranks != nullptr) options.interrupt = &options.ranks->link().interrupt();  // the same for all of them
+  auto choice = api::choose_together(written, extensions, budget, options);
+  if (!options.real_time && written.real_time && written.real_time->value > 0.0) {
+    options.real_time = RealTimeOptions{.factor = written.real_time->value};
+    if (written.overrun) options.real_time->overrun = written.overrun->value;
+  }
+  if (options.real_time && !choice.description.real_time) {
+    choice.description.real_time = {options.real_time->factor, {}};
+  }
   impl_ =
       std::make_unique<Impl>(std::move(choice.description), std::move(options), extensions, std::move(choice.notes));
 }

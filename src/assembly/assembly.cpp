@@ -17,6 +17,7 @@
 #include "base/suggest.hpp"
 #include "base/values.hpp"
 #include "description/array_connections.hpp"
+#include "description/subsystem_keys.hpp"
 #include "description/toml_text.hpp"
 #include "description/unit_problem.hpp"
 #include "entrain/fact_codes.hpp"
@@ -125,7 +126,7 @@ class Assembler {
     for (const auto& input : variables.inputs) {
       inputs.push_back(input.start ? std::optional(std::get<double>(*input.start)) : std::nullopt);
     }
-    const WrittenStarts starts = starts_of(description, variables, problems_);
+    const WrittenStarts starts = starts_of(own_starts(description, variables), variables, problems_);
     for (const auto& [name, written] : starts) {
       set_start(*subsystem, description, name, written, inputs);
       started_.insert(fmt::format("{}.{}", description.name, name));
@@ -150,6 +151,14 @@ class Assembler {
               base::quoting({FactCode::SubsystemRefused, {description.name}}, error, error.what()));
       broken_.insert(description.name);
     }
+  }
+
+  /// Of a part outside those of its inputs alone: others are for what stands in for it.
+  static SubsystemDescription own_starts(SubsystemDescription description, const VariableTable& variables) {
+    if (!description::is_outside(description)) return description;
+    std::erase_if(description.start, [&](const auto& start) { return !index_of(start.first, variables.inputs); });
+    description.optional_start.clear();
+    return description;
   }
 
   void set_start(Subsystem& subsystem, const SubsystemDescription& description, const std::string& name,

@@ -22,9 +22,10 @@ std::unique_ptr<Subsystem> made_here(const worker::MakeRequest& request, const L
   description.sandbox.reset();  // which this process is in
   description.memory_limit.reset();
   const Extensions none;
-  return assembly::subsystem_maker(
-      system, {request.needs_equations, request.loads, true, request.fmu_folder, request.alone, request.uses}, none,
-      log)(description, request.fed, problems);
+  return assembly::subsystem_maker(system,
+                                   {request.needs_equations, request.loads, true, request.fmu_folder, request.alone,
+                                    request.uses, request.sandboxed},
+                                   none, log)(description, request.fed, problems);
 }
 
 }  // namespace

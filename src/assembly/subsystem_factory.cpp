@@ -7,12 +7,16 @@
 #include "base/fault_watch.hpp"
 #include "base/quoting.hpp"
 #include "base/suggest.hpp"
+#include "description/outside_ports.hpp"
+#include "description/subsystem_keys.hpp"
 #include "entrain/fact_codes.hpp"
 #include "models/registry.hpp"
+#include "outside/outside_subsystem.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "subsystem/fmi/proof_cache.hpp"
 #include "subsystem/native/csv_source.hpp"
 #include "subsystem/native/native_subsystem.hpp"
+#include "subsystem/native/sum.hpp"
 #include "worker/isolated_subsystem.hpp"
 
 namespace entrain::assembly {
@@ -43,7 +47,7 @@ CapabilityUse uses_of(const SubsystemDescription& description, CapabilityUse use
 /// Companions of a run would not show its error: a subsystem imposes its step, or has side effects. One that cannot be
 /// read is reported when it is made.
 bool hides_error(const SubsystemDescription& description) {
-  if (description.side_effects && description.side_effects->value) return true;
+  if (description::acts_outside(description)) return true;
   if (description.sampled && description.sampled->value) return false;
   if (description.step || description.fmu.empty()) return description.step.has_value();
   try {
@@ -66,8 +70,22 @@ TableInterpolation interpolation_of(const SubsystemDescription& description) {
   return description.interpolation ? description.interpolation->value : TableInterpolation::Hold;
 }
 
+/// A process for each FMU, as long as they are few.
+std::string group_of_many(const SubsystemDescription& description, const SystemDescription& system) {
+  constexpr std::size_t kMostProcesses = 16;
+  const auto& all = system.subsystems;
+  const auto is_fmu = [](const SubsystemDescription& each) { return !each.fmu.empty(); };
+  if (static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_fmu)) <= kMostProcesses) return {};
+  const auto place =
+      std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.name == description.name; });
+  return fmt::format("one of {}: {}", kMostProcesses, static_cast<std::size_t>(place - all.begin()) % kMostProcesses);
+}
+
 /// The name of the group that it runs in, empty = alone; nullopt = in this process.
-std::optional<std::string> group_of(const SubsystemDescription& description, const SystemDescription& system) {
+std::optional<std::string> group_of(const SubsystemDescription& description, const SystemDescription& system,
+                                    bool isolates_fmus) {
+  if (!description.isolate && !system.isolate && isolates_fmus && !description.fmu.empty())
+    return group_of_many(description, system);
   if (!description.isolate) return system.isolate && system.isolate->value ? std::optional("") : std::nullopt;
   const Isolation& written = description.isolate->value;
   if (const auto* name = std::get_if<std::string>(&written)) return *name;
@@ -99,7 +117,7 @@ class Factory {
     if (options_.in_worker || options_.uses == CapabilityUse{}) return;
     std::vector<const SubsystemDescription*> fmus;
     for (const auto& each : system_.subsystems) {
-      if (each.fmu.empty()) continue;
+      if (each.fmu.empty() || description::is_outside(each)) continue;
       fmus.push_back(&each);
       hold(each.fmu);
     }
@@ -112,8 +130,9 @@ class Factory {
 
   std::unique_ptr<Subsystem> make(const SubsystemDescription& description, const subsystem::FedInputs& fed,
                                   std::vector<Problem>& problems) const {
+    if (description::is_outside(description)) return outside(description, fed, problems);
     if (options_.only_variables) return here(description, fed, problems);
-    auto group = group_of(description, system_);
+    auto group = group_of(description, system_, options_.isolates_fmus);
     if (in_sandbox(description, system_)) {
       if (!may_be_in_sandbox(description, group.has_value(), problems)) return nullptr;
       if (!group) group = "";
@@ -136,6 +155,39 @@ class Factory {
     if (!description.csv.empty()) return csv(description, fed, problems);
     if (description.model.empty()) return nullptr;  // reported by the parser already
     return model(description, problems);
+  }
+
+  /// Ports that are not written are those of what stands in for it.
+  std::unique_ptr<Subsystem> outside(const SubsystemDescription& description, const subsystem::FedInputs& fed,
+                                     std::vector<Problem>& problems) const {
+    const OutsideDescription& written = description::outside_of(description).value;
+    outside::OutsideOptions options;
+    const auto add_ports = [](const auto& ports, std::vector<Variable>& to) {
+      std::string why;
+      for (const auto& port : *ports) {
+        if (auto variable = description::port_of(port.value, why)) to.push_back(std::move(*variable));
+      }
+    };
+    if (written.inputs) add_ports(written.inputs, options.inputs);
+    if (written.outputs) add_ports(written.outputs, options.outputs);
+    const bool has_stand_in = !(description.model.empty() && description.fmu.empty() && description.csv.empty());
+    if ((!written.inputs || !written.outputs) && has_stand_in) {
+      const auto stand_in = here(description, fed, problems);
+      if (!stand_in) return nullptr;
+      if (!written.inputs) options.inputs = stand_in->variables().inputs;
+      if (!written.outputs) options.outputs = stand_in->variables().outputs;
+    }
+    const auto& step = written.step ? written.step : description.step;
+    if (!step || !(step->value > 0.0)) return nullptr;  // reported by the check of values already
+    options.step = step->value;
+    if (written.timeout) options.timeout = written.timeout->value;
+    // At a pace there is half a step for it; else it may take long, because nothing else waits.
+    const bool paced = system_.real_time && system_.real_time->value > 0.0;
+    options.wait = paced ? 0.5 * options.step / system_.real_time->value : 0.1 * options.timeout;
+    if (written.wait) options.wait = written.wait->value;
+    if (written.missing) options.missing = written.missing->value;
+    options.interrupted = log_.interrupted;
+    return outside::make_outside_subsystem(description.name, written, std::move(options));
   }
 
   /// So that it is unpacked once.
@@ -176,7 +228,10 @@ class Factory {
     request.fed = fed;
     request.uses = uses_of(description, options_.uses);
     request.alone = options_.alone;
-    if (!in_sandbox(description, system_)) request.cache_folder = subsystem::cache_folder().string();
+    request.sandboxed = in_sandbox(description, system_);
+    const auto unpacked = options_.fmu_folders.find(description.fmu);
+    if (unpacked != options_.fmu_folders.end() && !request.sandboxed) request.fmu_folder = unpacked->second;
+    if (!request.sandboxed) request.cache_folder = subsystem::cache_folder().string();
     return request;
   }
 
@@ -227,12 +282,14 @@ class Factory {
     }
   }
 
-  /// For a process that has threads of its own, and so cannot be copied.
-  std::function<base::Bytes(const base::Bytes&)> prover_of(const SubsystemDescription& description) const {
-    return [request = request_for(description, {}), log = log_](const base::Bytes& starts) {
+  /// Each time in a new process, which takes the unpacked FMU of this one.
+  std::function<base::ChildOutcome(const base::Bytes&)> prover_of(const SubsystemDescription& description) const {
+    worker::MakeRequest request = request_for(description, {});
+    request.only_tried = true;
+    return [request = std::move(request), log = log_](const base::Bytes& question) {
       worker::MakeRequest there = request;
-      there.fmu_folder = subsystem::fmu_folder(request.description.fmu).string();
-      return worker::prove_apart(there, log, starts);
+      if (there.fmu_folder.empty()) there.fmu_folder = subsystem::fmu_folder(request.description.fmu).string();
+      return worker::prove_apart(there, log, question);
     };
   }
 
@@ -255,7 +312,8 @@ class Factory {
       choice.folder = options_.fmu_folder;
       choice.uses = uses_of(description, options_.uses);
       choice.alone = options_.alone;
-      if (!options_.in_worker) choice.prove = prover_of(description);
+      choice.copies = options_.in_worker;
+      if (!options_.in_sandbox) choice.prove = prover_of(description);
       if (system_.step && system_.step->value > 0.0) choice.step = system_.step->value;
       auto made = subsystem::make_fmu_subsystem(description.name, description.fmu, choice);
       if (!options_.only_variables) try_loading(description, choice);
@@ -298,6 +356,7 @@ class Factory {
     }
     auto model = extensions_.models ? extensions_.models(description.model) : nullptr;
     if (!model) model = models::make_built_in_model(description.model);
+    if (!model) model = subsystem::make_sum(description.model);
     if (model) return subsystem::make_native_subsystem(description.name, std::move(model));
     std::vector<std::string> known;
     for (const auto& entry : models::built_in_models()) known.push_back(entry.name);
@@ -317,6 +376,8 @@ class Factory {
 }  // namespace
 
 std::string source_of(const SubsystemDescription& description, bool needs_equations) {
+  if (description.udp) return fmt::format("udp {}", description.udp->value.remote.value);
+  if (description.shm) return fmt::format("shm {}", description.shm->value.name.value);
   if (!description.fmu.empty()) return subsystem::fmu_title(description.fmu, fmu_choice(description, needs_equations));
   if (description.csv.empty()) return "model " + description.model;
   return fmt::format("csv {} ({})", std::filesystem::path(description.csv).filename().string(),

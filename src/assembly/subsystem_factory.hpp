@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "assembly/assembly.hpp"
@@ -10,11 +11,14 @@ namespace entrain::assembly {
 struct MakerOptions {
   bool needs_equations = false;  ///< the method integrates the equations itself
   bool loads = false;            ///< libraries of FMUs are loaded at once, not when they are first called
-  bool in_worker = false;        ///< itself: it starts none
+  bool in_worker = false;        ///< itself: no subsystem is put into another
   std::string fmu_folder{};      ///< where the FMU lies unpacked already; empty = nowhere
   bool alone = false;            ///< no event of an FMU concerns another one; found out, but in a worker
   CapabilityUse uses{};          ///< what FMUs claim and is not used is not tried
+  bool in_sandbox = false;       ///< likewise: it cannot start a process
   bool only_variables = false;   ///< are asked of them: no code of an FMU runs
+  bool isolates_fmus = false;    ///< unless the user says otherwise
+  std::map<std::string, std::string> fmu_folders{};  ///< where FMUs lie unpacked already, by their files
 };
 
 /// Makes what a subsystem is described to be: one of `extensions`, a built-in model, an FMU, a table, each in a worker

@@ -21,6 +21,7 @@
 
 #include "base/fault_watch.hpp"
 #include "base/foreign_code.hpp"
+#include "base/posix_write.hpp"
 
 namespace entrain::base {
 namespace {
@@ -78,10 +79,15 @@ void become_child() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   FaultWatch::forget_in_child();
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) ::signal(signal, die_of);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_DFL);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+    struct sigaction inherited {};
+    ::sigaction(signal, nullptr, &inherited);
+    if (inherited.sa_handler != SIG_IGN)
+      ::signal(signal, SIG_DFL);  // a worker leaves those of the terminal to its parent
+  }
   static_cast<void>(std::atexit([] { end_at_exit(); }));  // before those of the parent
   // What is printed there is nothing that the user asked for.
-  if (const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC); nowhere >= 0) ::dup2(nowhere, STDOUT_FILENO);
+  silence({STDOUT_FILENO});
 }
 
 bool write_whole(int descriptor, const Bytes& bytes) {
@@ -158,25 +164,25 @@ class Listener {
   Clock::time_point since_ = Clock::now();
 };
 
-std::string signal_text(int signal) {
-  switch (signal) {
-    case SIGSEGV: return "SIGSEGV";
-    case SIGBUS: return "SIGBUS";
-    case SIGFPE: return "SIGFPE";
-    case SIGILL: return "SIGILL";
-    case SIGABRT: return "SIGABRT";
-    default: return fmt::format("signal {}", signal);
-  }
-}
-
 std::string failure_text(int status, bool in_time, const char* function) {
-  const std::string where = function == nullptr ? "" : fmt::format(" in {}", function);
   if (!in_time) return "did not return in time";
-  if (WIFSIGNALED(status)) return fmt::format("crashed{} ({})", where, signal_text(WTERMSIG(status)));
-  return fmt::format("ended the process{}", where);
+  const FaultText& text = text_of(fault_of(status));
+  return fmt::format("{} {}{}", text.action, function == nullptr ? "code of its own" : function, text.cause);
 }
 
 }  // namespace
+
+Fault fault_of(int status) {
+  if (!WIFSIGNALED(status)) return Fault::Ended;
+  switch (WTERMSIG(status)) {
+    case SIGSEGV: return Fault::Memory;
+    case SIGBUS: return Fault::Bus;
+    case SIGFPE: return Fault::Arithmetic;
+    case SIGILL: return Fault::Instruction;
+    case SIGABRT: return Fault::Abort;
+    default: return Fault::Killed;
+  }
+}
 
 std::optional<ChildOutcome> in_child_process(const ChildLimits& limits,
                                              FunctionRef<Bytes(std::atomic<int>& stage)> work) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/bytes.hpp"
+#include "base/fault_text.hpp"
 #include "base/function_ref.hpp"
 #include "entrain/variable.hpp"
 
@@ -15,7 +16,7 @@ struct ChildOutcome {
   bool answered = false;
   Bytes answer{};
   int stage = 0;             ///< the last one that it announced
-  std::string failure = {};  ///< without an answer: "crashed in fmi2SetFMUstate (SIGSEGV)", "did not return from ..."
+  std::string failure = {};  ///< without an answer: "crashed in fmi2SetFMUstate (SIGSEGV: ...)", "did not return ..."
   bool late = false;         ///< it was ended because a stage took too long
   bool interrupted = false;  ///< by the user: nothing is known
 };
@@ -25,6 +26,9 @@ struct ChildLimits {
   std::optional<Duration> first_stage{};
   std::optional<Duration> later_stages{};
 };
+
+/// What a status of waitpid says about the code in that process.
+Fault fault_of(int status);
 
 /// Calls `work` in a copy of this process, which ends with it: what crashes or hangs there does no harm here, and
 /// what it prints to standard output is not seen. `work`

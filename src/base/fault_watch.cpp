@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -225,8 +226,23 @@ class Watcher {
     ended.join();
   }
 
+  static void uninstall() {
+    for (std::size_t i = 0; i < kFaultSignals.size(); ++i) ::sigaction(kFaultSignals[i], &shared.before[i], nullptr);
+    ::sigaction(kParkSignal, &shared.park_before, nullptr);
+  }
+
   bool active() const noexcept { return active_.load(); }
   void forget_thread() noexcept { active_ = false; }
+  /// The thread, the lock that it may have held and the handlers are the parent's.
+  void begin_anew() {
+    std::construct_at(&mutex_);
+    std::construct_at(&thread_);
+    handlers_.clear();
+    timed_.clear();
+    active_ = false;
+    ::sem_init(&shared.wake, 0, 0);
+    ::sem_init(&shared.parked, 0, 0);
+  }
 
   void time(const ForeignCode& code) {
     {
@@ -268,10 +284,6 @@ class Watcher {
     parking.sa_handler = on_park;
     parking.sa_flags = SA_ONSTACK | SA_RESTART;
     ::sigaction(kParkSignal, &parking, &shared.park_before);
-  }
-  static void uninstall() {
-    for (std::size_t i = 0; i < kFaultSignals.size(); ++i) ::sigaction(kFaultSignals[i], &shared.before[i], nullptr);
-    ::sigaction(kParkSignal, &shared.park_before, nullptr);
   }
 
   void watch() {
@@ -399,6 +411,12 @@ bool FaultWatch::active() noexcept {
 void FaultWatch::forget_in_child() noexcept {
   ProcessState::forget_in_child();
   Watcher::instance().forget_thread();
+}
+
+void FaultWatch::begin_anew_in_child() {
+  ProcessState::forget_in_child();
+  if (active()) Watcher::uninstall();
+  Watcher::instance().begin_anew();
 }
 
 void FaultWatch::end_at_once() noexcept {

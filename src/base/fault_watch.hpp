@@ -27,6 +27,8 @@ class FaultWatch {
   static bool active() noexcept;
   /// In a copy of the process, which has no thread for the report: from now on there is no watch.
   static void forget_in_child() noexcept;
+  /// In a copy of the process that is to have watches of its own: those of the parent are gone.
+  static void begin_anew_in_child();
   /// For the handler of a signal by which the user asks for the end now: reported like a fault. Without a watch the
   /// process ends.
   static void end_at_once() noexcept;

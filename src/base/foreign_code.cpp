@@ -36,6 +36,11 @@ void ForeignCode::publish(const char* name) const noexcept {
   note->time = time_.load(std::memory_order_relaxed);
 }
 
+void ForeignCode::look_at_process() {
+  next_look_ = calls() + (calls() < kCallsBetweenLooks ? 1 : kCallsBetweenLooks);
+  ProcessState::put_back_soon();
+}
+
 void ForeignCode::explain_exception(const char* name) {
   usable_ = false;
   look_after();

@@ -116,14 +116,13 @@ class ForeignCode {
 
   /// Puts back what the code has changed in the process: the arithmetic after every call, before any number of ours is
   /// calculated with it; the rest after each of the first calls and every 64th, not more often than some milliseconds.
-  void look_after() {
+  [[gnu::always_inline]] void look_after() {
     if (ProcessState::arithmetic_is_changed()) [[unlikely]]
       ProcessState::put_back_arithmetic();
-    if (calls() >= next_look_) [[unlikely]] {
-      next_look_ = calls() + (calls() < kCallsBetweenLooks ? 1 : kCallsBetweenLooks);
-      ProcessState::put_back_soon();
-    }
+    if (calls() >= next_look_) [[unlikely]]
+      look_at_process();
   }
+  [[gnu::noinline, gnu::cold]] void look_at_process();
 
   [[noreturn]] void explain_exception(const char* name);
   [[gnu::noinline]] void publish(const char* name) const noexcept;

@@ -1,15 +1,20 @@
 #pragma once
 
 #include <signal.h>
+#include <sys/types.h>
 
 #include <cstddef>
 #include <memory>
+#include <set>
 
 namespace entrain::base {
 
 /// For a thread of ours: signals that are sent to the process, such as an interruption by the user, go to threads of
 /// the program. Those that a fault of the thread itself raises stay.
 void leave_signals_to_other_threads();
+
+/// The threads of this process that are not ours: of the program, and of foreign code.
+std::set<pid_t> other_threads();
 
 /// A second stack for the signal handlers of the calling thread: one that ran out of its stack has no other. Destroyed
 /// in the thread that made it, which is known as one of ours from then on.

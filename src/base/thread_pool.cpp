@@ -1,6 +1,7 @@
 #include "base/thread_pool.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <system_error>
 
 #include "base/signal_stack.hpp"
@@ -8,8 +9,24 @@
 #include "entrain/fact_codes.hpp"
 
 namespace entrain::base {
+namespace {
 
-ThreadPool::ThreadPool(int threads) {
+/// As long as it takes to fall asleep and to be woken, so that a wait costs at most twice what the better choice would.
+constexpr std::chrono::microseconds kLooking(50);
+constexpr int kLooksPerClock = 32;
+
+constexpr std::uint32_t kShares = 64;  // of each thread, in a batch of many tasks
+
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace
+
+ThreadPool::ThreadPool(int threads) : looks_(threads <= static_cast<int>(std::thread::hardware_concurrency())) {
+  unfinished_ = static_cast<std::uint32_t>(std::max(1, threads) - 1);
   try {
     for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
   } catch (const std::system_error& error) {
@@ -20,8 +37,7 @@ ThreadPool::ThreadPool(int threads) {
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Ask for fewer threads"});
   }
   // What a thread allocates when it starts belongs to the set-up, not to the first steps.
-  std::unique_lock lock(mutex_);
-  all_done_.wait(lock, [this] { return ready_ == workers_.size(); });
+  while (const std::uint32_t starting = unfinished_.load()) unfinished_.wait(starting);
 }
 
 ThreadPool::~ThreadPool() {
@@ -29,56 +45,65 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::stop_workers() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  work_to_do_.notify_all();
+  stopping_ = true;
+  ++batches_;
+  batches_.notify_all();
   for (auto& worker : workers_) worker.join();
 }
 
 void ThreadPool::post(std::size_t count, Task task, void* context) {
-  {
-    const std::lock_guard lock(mutex_);
-    task_ = task;
-    context_ = context;
-    next_ = 0;
-    count_ = count;
-    unfinished_ = count;
-  }
-  work_to_do_.notify_all();
+  task_ = task;
+  context_ = context;
+  unfinished_.store(static_cast<std::uint32_t>(count), std::memory_order_relaxed);
+  left_.store({0, static_cast<std::uint32_t>(count)}, std::memory_order_release);
+  batches_.fetch_add(1, std::memory_order_release);
+  batches_.notify_all();
 }
 
 void ThreadPool::wait() {
-  std::unique_lock lock(mutex_);
-  take_tasks(lock);
-  all_done_.wait(lock, [this] { return unfinished_ == 0; });
+  take_tasks();
+  while (const std::uint32_t unfinished = unfinished_.load(std::memory_order_acquire)) {
+    await_change(unfinished_, unfinished);
+  }
 }
 
 // Tasks are taken in chunks, small enough that late finishers can share and that two tasks always find two threads.
-void ThreadPool::take_tasks(std::unique_lock<std::mutex>& lock) {
-  const std::size_t chunk = std::max<std::size_t>(1, count_ / (8 * (workers_.size() + 1)));
-  while (next_ < count_) {
-    const std::size_t first = next_;
-    const std::size_t last = std::min(count_, first + chunk);
-    next_ = last;
-    lock.unlock();
-    for (std::size_t i = first; i < last; ++i) task_(context_, i);
-    lock.lock();
-    unfinished_ -= last - first;
+void ThreadPool::take_tasks() {
+  Left left = left_.load(std::memory_order_acquire);
+  while (left.next < left.count) {
+    const auto chunk = std::max<std::uint32_t>(1, left.count / (kShares * static_cast<std::uint32_t>(threads())));
+    const std::uint32_t last = std::min(left.count, left.next + chunk);
+    if (!left_.compare_exchange_weak(left, {last, left.count}, std::memory_order_acquire)) continue;
+    for (std::uint32_t i = left.next; i < last; ++i) task_(context_, i);
+    if (unfinished_.fetch_sub(last - left.next, std::memory_order_acq_rel) == last - left.next) {
+      unfinished_.notify_all();
+    }
+    left = left_.load(std::memory_order_acquire);
   }
-  if (unfinished_ == 0) all_done_.notify_all();
+}
+
+void ThreadPool::await_change(const std::atomic<std::uint32_t>& number, std::uint32_t from) const {
+  if (looks_) {
+    const auto until = std::chrono::steady_clock::now() + kLooking;
+    do {
+      for (int i = 0; i < kLooksPerClock; ++i) {
+        if (number.load(std::memory_order_acquire) != from) return;
+        relax();
+      }
+    } while (std::chrono::steady_clock::now() < until);
+  }
+  number.wait(from, std::memory_order_acquire);
 }
 
 void ThreadPool::work() {
   const SignalStack signal_stack;
-  std::unique_lock lock(mutex_);
-  ++ready_;
-  all_done_.notify_all();
+  std::uint32_t seen = 0;
+  if (--unfinished_ == 0) unfinished_.notify_all();
   while (true) {
-    work_to_do_.wait(lock, [this] { return stopping_ || next_ < count_; });
+    await_change(batches_, seen);
+    seen = batches_.load(std::memory_order_acquire);
     if (stopping_) return;
-    take_tasks(lock);
+    take_tasks();
   }
 }
 

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <condition_variable>
+#include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -11,7 +10,9 @@ namespace entrain::base {
 /// Runs independent tasks 0 .. count-1, each exactly once.
 ///
 /// Results must go to the task's own slot: then they do not depend on the number of threads. With one thread the
-/// tasks run in order on the caller. A task must not throw. Nothing is allocated per call.
+/// tasks run in order on the caller. A task must not throw. Nothing is allocated per call. Threads that wait look for
+/// work for a while before they sleep, because waking one takes as long as the step of a light subsystem
+/// (docs/adr/0080-threads-that-pay.md).
 class ThreadPool {
  public:
   using Task = void (*)(void* context, std::size_t index);
@@ -23,7 +24,7 @@ class ThreadPool {
 
   int threads() const noexcept { return static_cast<int>(workers_.size()) + 1; }
 
-  /// The other threads begin; `wait` must follow. What `context` points to must live until then.
+  /// The other threads begin, tasks in their order; `wait` must follow. What `context` points to must live until then.
   void post(std::size_t count, Task task, void* context);
   /// Takes part in what was posted, until all of it is done.
   void wait();
@@ -43,21 +44,27 @@ class ThreadPool {
   }
 
  private:
+  /// What is left to take of a batch, in one word: who changes it from what it read knows that all of it was true.
+  struct alignas(std::uint64_t) Left {
+    std::uint32_t next = 0;
+    std::uint32_t count = 0;
+  };
+
   void work();
   void stop_workers();
-  void take_tasks(std::unique_lock<std::mutex>& lock);
+  void take_tasks();
+  /// Until the number is another one: looks for a while, then sleeps.
+  void await_change(const std::atomic<std::uint32_t>& number, std::uint32_t from) const;
 
-  std::mutex mutex_;
-  std::condition_variable work_to_do_;
-  std::condition_variable all_done_;
+  static constexpr std::size_t kCacheLine = 64;
   Task task_ = nullptr;
   void* context_ = nullptr;
-  std::size_t next_ = 0;
-  std::size_t count_ = 0;
-  std::size_t unfinished_ = 0;
-  std::size_t ready_ = 0;  // workers that have started
-  bool stopping_ = false;
-  std::vector<std::thread> workers_;
+  bool looks_ = false;  // there is a processor for every thread
+  std::atomic<bool> stopping_ = false;
+  alignas(kCacheLine) std::atomic<std::uint32_t> batches_ = 0;  // posted so far
+  alignas(kCacheLine) std::atomic<Left> left_ = Left{};
+  alignas(kCacheLine) std::atomic<std::uint32_t> unfinished_ = 0;  // tasks; at the start, workers
+  alignas(kCacheLine) std::vector<std::thread> workers_;
 };
 
 }  // namespace entrain::base

@@ -77,7 +77,7 @@ std::string comparison_json(const Comparison& comparison) {
 
 namespace entrain::comparing {
 
-std::string comparison_page(const Comparison& comparison) {
+nlohmann::ordered_json page_data(const Comparison& comparison) {
   Json data = comparison_data(comparison);
   const auto [from, to] = common_span(comparison);
   data["kind"] = "comparison";
@@ -85,12 +85,20 @@ std::string comparison_page(const Comparison& comparison) {
   data["span"] = {from, to};
   const auto differences = difference_results(comparison);
   data["results"] = reporting::packed_signals(drawn_signals(comparison, differences), reporting::room_in_page(data));
-  return reporting::page_with(data);
+  return data;
+}
+
+std::string comparison_page(const Comparison& comparison) {
+  return reporting::page_with(page_data(comparison));
 }
 
 }  // namespace entrain::comparing
 
 namespace entrain {
+
+std::string comparison_page_json(const Comparison& comparison) {
+  return comparing::page_data(comparison).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
 
 void write_comparison_page(const Comparison& comparison, const std::filesystem::path& file) {
   base::replace_file(file, comparing::comparison_page(comparison));

@@ -1,6 +1,9 @@
 #include "coupling/clock_schedule.hpp"
 
+#include <algorithm>
 #include <numeric>
+
+#include "base/grid.hpp"
 
 namespace entrain::coupling {
 namespace {
@@ -73,10 +76,16 @@ bool ClockSchedule::is_due(std::size_t clock, const TickTime& now) const {
   return !next.empty() && next.front() <= now;
 }
 
-TickTime ClockSchedule::earliest() const {
-  TickTime earliest{kNever};
+TickTime ClockSchedule::next(std::size_t clock) const {
+  const auto& next = entries_[clock].next;
+  return next.empty() ? TickTime{kNever} : next.front();
+}
+
+Time ClockSchedule::earliest_after(Time t) const {
+  Time earliest = kNever;
   for (const auto& entry : entries_) {
-    if (!entry.next.empty() && entry.next.front() < earliest) earliest = entry.next.front();
+    const Time next = entry.next.empty() ? kNever : entry.next.front().time();
+    if (!base::reached(t, next)) earliest = std::min(earliest, next);
   }
   return earliest;
 }

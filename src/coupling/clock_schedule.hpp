@@ -41,8 +41,10 @@ class ClockSchedule {
   void pass(std::size_t clock);
 
   bool is_due(std::size_t clock, const TickTime& now) const;
-  /// The earliest tick of all; its base is kNever when there is none.
-  TickTime earliest() const;
+  /// The next tick; its base is kNever when there is none.
+  TickTime next(std::size_t clock) const;
+  /// The earliest tick of all behind `t`; kNever when there is none.
+  Time earliest_after(Time t) const;
 
   template <class Visitor>
   void fields(Visitor& visit) {

@@ -39,6 +39,10 @@ void CoupledSystem::hold_all_inputs() {
 void CoupledSystem::set_corrections(std::span<const double> by_input) {
   engine_->store().set_corrections(by_input);
 }
+void CoupledSystem::follow_inputs(SubsystemId s) {
+  engine_->follow_inputs(s);
+}
+
 void CoupledSystem::replace_output(OutputId output, double value) {
   engine_->store().replace_output(output, value);
 }

@@ -135,6 +135,7 @@ void DiscreteSignals::forget() {
 
 void DiscreteSignals::restore(const Memory& memory) {
   values_ = memory;
+  written_.assign(values_.size(), 1);  // all were, at the start
   sent_.assign(real_connections_.size(), std::numeric_limits<double>::quiet_NaN());
 }
 

@@ -22,12 +22,13 @@ std::vector<TrialKind> kinds_in_force(std::vector<TrialKind> given,
 }  // namespace
 
 Engine::Engine(Setup setup)
-    : graph_(std::move(setup.graph)),
+    : shared_(std::move(setup.shared)),
+      graph_(std::move(setup.graph)),
       store_(graph_, std::move(setup.start_inputs)),
       evaluation_(std::make_unique<SignalEvaluation>(graph_, store_.transfer())),
       trial_kinds_(kinds_in_force(std::move(setup.trial_kinds), setup.subsystems)),
       estimators_(std::move(setup.estimators)),
-      executor_(graph_, store_, std::move(setup.subsystems), setup.threads),
+      executor_(graph_, store_, std::move(setup.subsystems), setup.threads, shared_.get()),
       bonds_(std::move(setup.bonds)),
       scheduled_inputs_(std::move(setup.scheduled_inputs)) {
   estimators_.resize(size());
@@ -64,7 +65,7 @@ void Engine::initialize(Time start, Time stop) {
   executor_.set_all_times(start);
   if (events_) events_->share_events();
   do {
-    for (auto* subsystem : subsystems) subsystem->initialize(start, stop);
+    executor_.for_everyone([&](SubsystemId s) { subsystems[s]->initialize(start, stop); });
     evaluation_->all(start, store_.inputs(), store_.signals(),
                      [&end](SubsystemId s, std::span<const double> u, std::span<double> y) { end.evaluate(s, u, y); });
     if (discrete_) settle_discrete(start);
@@ -94,6 +95,13 @@ void Engine::set_start(SubsystemId s, VariableTable::Place place, const Value& v
 void Engine::refresh_outputs(SubsystemId s) {
   if (!executor_.subsystem(s).capabilities().output_refresh) return;
   const auto slots = store_.slots(s);
+  executor_.evaluate(s, slots.inputs, slots.outputs);
+}
+
+void Engine::follow_inputs(SubsystemId s) {
+  const auto slots = store_.slots(s);
+  const auto range = graph_.inputs_of(s);
+  for (std::size_t i = 0; i < range.count; ++i) slots.inputs[i] = store_.incoming(InputId{range.first + i});
   executor_.evaluate(s, slots.inputs, slots.outputs);
 }
 
@@ -148,28 +156,28 @@ void Engine::publish(Time t, std::span<const double> all_inputs, std::span<const
 
 void Engine::read_states(std::span<double> all) {
   std::fill(all.begin(), all.end(), kUnknown);
-  for (std::size_t s = 0; s < size(); ++s) {
-    const auto range = states_of(SubsystemId{s});
-    if (States* states = facets(SubsystemId{s}).states) states->states(all.subspan(range.first, range.count));
-  }
+  executor_.for_everyone([&](SubsystemId s) {
+    const auto range = states_of(s);
+    if (States* states = facets(s).states) states->states(all.subspan(range.first, range.count));
+  });
 }
 
 void Engine::read_state_derivatives(std::span<double> all) {
   std::fill(all.begin(), all.end(), kUnknown);
-  for (std::size_t s = 0; s < size(); ++s) {
-    if (!subsystem(SubsystemId{s}).capabilities().state_derivatives) continue;
-    const auto range = states_of(SubsystemId{s});
-    facets(SubsystemId{s}).states->derivatives(all.subspan(range.first, range.count));
-  }
+  executor_.for_everyone([&](SubsystemId s) {
+    if (!subsystem(s).capabilities().state_derivatives) return;
+    const auto range = states_of(s);
+    facets(s).states->derivatives(all.subspan(range.first, range.count));
+  });
 }
 
 void Engine::read_output_slopes(std::span<double> all) {
   std::fill(all.begin(), all.end(), kUnknown);
-  for (std::size_t s = 0; s < size(); ++s) {
-    const auto range = graph_.outputs_of(SubsystemId{s});
-    OutputDerivatives* derivatives = facets(SubsystemId{s}).output_derivatives;
+  executor_.for_everyone([&](SubsystemId s) {
+    const auto range = graph_.outputs_of(s);
+    OutputDerivatives* derivatives = facets(s).output_derivatives;
     if (derivatives != nullptr) derivatives->output_derivatives(all.subspan(range.first, range.count));
-  }
+  });
 }
 
 }  // namespace entrain::coupling

@@ -40,6 +40,7 @@ class Engine {
     std::vector<ScheduledInput> scheduled_inputs = {};  ///< in the order of time
     bool shares_events = false;                         ///< subsystems handle events together
     std::vector<ClockConnection> clock_connections = {};
+    std::shared_ptr<SharedCalls> shared = {};  ///< null: all subsystems live in this process
   };
   explicit Engine(Setup setup);
   ~Engine();
@@ -77,6 +78,8 @@ class Engine {
 
   /// The value of an input that no output feeds, from now on.
   void set_constant(InputId input, double value) { store_.set_constant(input, value); }
+  /// See CoupledSystem.
+  void follow_inputs(SubsystemId s);
   /// The outputs of a subsystem whose parameters changed, where it can provide them without a step.
   void refresh_outputs(SubsystemId s);
   /// Passes discrete values on at a communication time; all outputs are read, or those that are connected. True when
@@ -87,6 +90,7 @@ class Engine {
   bool apply_schedule(Time before, Time now);
   /// See CoupledSystem::commit_to_event.
   Time commit_to_event(std::span<StepTask> tasks);
+  Time lead(const StepTask& leader, std::span<const StepTask> others);
   std::optional<SubsystemId> stop_request() const { return executor_.stop_request(); }
 
   // See CoupledSystem.
@@ -122,6 +126,7 @@ class Engine {
   const double* put_back(const Saved& saved, std::size_t i, const double* numbers);
   void put_back_others(const Saved& saved);
 
+  std::shared_ptr<SharedCalls> shared_;
   Graph graph_;
   SignalStore store_;
   std::unique_ptr<SignalEvaluation> evaluation_;

@@ -40,6 +40,11 @@ EventPhase::EventPhase(const Graph& graph, SignalStore& store, StepExecutor& exe
   }
   find_sources(clock_connections);
   find_order();
+  for (const auto& block : graph.evaluation_order()) {
+    const auto owner = block.output ? std::optional(graph.owner(*block.output)) : std::nullopt;
+    const bool known = owner && std::find(functions_.begin(), functions_.end(), *owner) != functions_.end();
+    if (owner && !known && executor.subsystem(*owner).capabilities().function) functions_.push_back(*owner);
+  }
 }
 
 void EventPhase::add_member(SubsystemId s, std::span<const ClockConnection> clock_connections) {
@@ -131,7 +136,8 @@ void EventPhase::share_events() {
 void EventPhase::start(Time start) {
   now_ = {start};
   schedule_.forget();
-  latest_ = -kNever;
+  latest_ = start;
+  repeated_ = -1;  // the first one follows none
   hear_announcements(start);
   note_constants();
   for (auto& member : members_) {
@@ -173,8 +179,20 @@ void EventPhase::restore(std::span<const std::byte> bytes) {
 }
 
 Time EventPhase::next_tick(Time t) const {
-  const Time next = schedule_.earliest().time();
-  return base::reached(t, next) ? kNever : next;
+  return schedule_.earliest_after(t);
+}
+
+/// Of the clocks of subsystems that have reached `t`: one in the middle of a step that it imposes comes later.
+TickTime EventPhase::earliest_tick(Time t) const {
+  TickTime earliest{kNever};
+  for (const auto& member : members_) {
+    if (!is_at(member, t)) continue;
+    for (const auto& timed : member.timed) {
+      const TickTime next = schedule_.next(timed.number);
+      if (next < earliest) earliest = next;
+    }
+  }
+  return earliest;
 }
 
 /// Of those that take no part.
@@ -183,6 +201,13 @@ void EventPhase::hear_announcements(Time t) {
     const SubsystemId id{s};
     Events* events = takes_part(id) ? nullptr : executor_.subsystem(id).facets().events;
     if (events != nullptr) announced_[s] = events->next_event(t);
+  }
+  for (const SubsystemId s : functions_) {
+    announced_[s] = kNever;
+    for (const InputId input : graph_.inputs_of(s)) {
+      if (const Connection* from = graph_.source(input))
+        announced_[s] = std::min(announced_[s], announced_[graph_.owner(from->output)]);
+    }
   }
 }
 
@@ -215,7 +240,7 @@ void EventPhase::note_constants() {
 }
 
 bool EventPhase::is_due(Time t) {
-  if (find_jumps_outside(t) || base::reached(t, schedule_.earliest().time())) return true;
+  if (find_jumps_outside(t) || base::reached(t, earliest_tick(t).time())) return true;
   for (auto& member : members_) {
     if (executor_.time_of(member.id) == t && member.mode().event_waits()) return true;
     if (discrete_ == nullptr) continue;
@@ -232,7 +257,7 @@ void EventPhase::run(Time t) {
   repeated_ = std::exchange(latest_, t) == t ? repeated_ + 1 : 0;
   if (repeated_ > subsystem::kMostEventRounds) throw_unsettled(t, "no step advances");
   for (int instants = 0; instants <= subsystem::kMostEventRounds; ++instants) {
-    const TickTime tick = schedule_.earliest();
+    const TickTime tick = earliest_tick(t);
     const bool ticks = base::reached(t, tick.time());
     if (instants > 0 && !ticks) return;
     now_ = ticks ? tick : TickTime{t};
@@ -249,7 +274,7 @@ void EventPhase::run_once(Time t) {
   }
   bool again = false;
   for (int n = 0;; ++n) {
-    const bool ticked = activate_due();
+    const bool ticked = activate_due(t);
     const bool moved = settle(t);
     if (n > 0 && !ticked && !moved && !again) break;
     if (n == subsystem::kMostEventRounds) throw_unsettled(t, "super-dense time");
@@ -261,16 +286,19 @@ void EventPhase::run_once(Time t) {
 
 void EventPhase::enter(Member& member) {
   if (std::exchange(member.in_events, true)) return;
+  if (!is_at(member, latest_) && member.inside++ == 0) member.first_inside = latest_;
   member.mode().enter();
   member.inputs_set = member.is_read = false;
 }
 
-bool EventPhase::activate_due() {
+bool EventPhase::activate_due(Time t) {
   bool any = false;
   for (auto& member : members_) {
+    if (!is_at(member, t)) continue;
     std::vector<std::size_t> due;
-    for (const auto& timed : member.timed) {
+    for (auto& timed : member.timed) {
       if (!schedule_.is_due(timed.number, now_)) continue;
+      note_delay(timed, t);
       schedule_.pass(timed.number);
       due.push_back(timed.clock);
       member.active[timed.clock] = 1;
@@ -282,6 +310,17 @@ bool EventPhase::activate_due() {
     member.restless = any = true;
   }
   return any;
+}
+
+bool EventPhase::is_at(const Member& member, Time t) const {
+  return base::same_time(executor_.time_of(member.id), t);
+}
+
+void EventPhase::note_delay(TimedClock& timed, Time t) {
+  const Time due = schedule_.next(timed.number).time();
+  if (base::same_time(due, t)) return;
+  if (timed.late++ == 0) timed.first_late = due;
+  timed.longest_delay = std::max(timed.longest_delay, t - due);
 }
 
 bool EventPhase::is_active(const Member& member, std::span<const std::size_t> clocks) {
@@ -462,11 +501,32 @@ void EventPhase::read_reals(Member& member, Time t) {
   outputs_.resize(outputs.size());
   member.mode().read_outputs(outputs_);
   const auto first = graph_.outputs_of(member.id).first;
+  bool jumps = false;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (differs(outputs_[i], outputs[i])) jumped_[first + i] = Jump::Seen;
+    if (differs(outputs_[i], outputs[i])) {
+      jumped_[first + i] = Jump::Seen;
+      jumps = true;
+    }
     outputs[i] = outputs_[i];
   }
   executor_.check_outputs(member.id, t);
+  if (jumps) follow_functions();
+}
+
+/// What jumps passes through sums and the like at once.
+void EventPhase::follow_functions() {
+  for (const SubsystemId s : functions_) {
+    const auto slots = store_.slots(s);
+    const auto range = graph_.inputs_of(s);
+    for (std::size_t i = 0; i < range.count; ++i) slots.inputs[i] = store_.incoming(InputId{range.first + i});
+    outputs_.resize(slots.outputs.size());
+    executor_.evaluate(s, slots.inputs, outputs_);
+    const auto first = graph_.outputs_of(s).first;
+    for (std::size_t i = 0; i < outputs_.size(); ++i) {
+      if (differs(outputs_[i], slots.outputs[i])) jumped_[first + i] = Jump::Seen;
+      slots.outputs[i] = outputs_[i];
+    }
+  }
 }
 
 /// True when a subsystem asks for another round.
@@ -526,12 +586,36 @@ bool EventPhase::handle_alone(SubsystemId s, Time t) {
 std::vector<Fact> EventPhase::warnings() const {
   std::vector<Fact> warnings;
   for (const auto& member : members_) {
-    if (member.alone == 0) continue;
-    warnings.push_back({FactCode::EventsHandledAlone,
-                        {graph_.name(member.id)},
-                        {{"count", member.alone}, {"first", member.first_alone, "s"}}});
+    const std::string& name = graph_.name(member.id);
+    if (member.alone > 0) {
+      warnings.push_back(
+          {FactCode::EventsHandledAlone, {name}, {{"count", member.alone}, {"first", member.first_alone, "s"}}});
+    }
+    if (member.inside > 0) {
+      warnings.push_back(
+          {FactCode::EventsInsideImposedStep, {name}, {{"count", member.inside}, {"first", member.first_inside, "s"}}});
+    }
+    for (const auto& timed : member.timed) {
+      if (timed.late == 0) continue;
+      warnings.push_back(
+          {FactCode::ClocksLate,
+           {fmt::format("{}.{}", name, member.variables().clocks[timed.clock].name), imposing()},
+           {{"count", timed.late}, {"delay", timed.longest_delay, "s"}, {"first", timed.first_late, "s"}}});
+    }
   }
   return warnings;
+}
+
+/// The subsystem with the longest step of its own.
+std::string EventPhase::imposing() const {
+  std::string name;
+  Duration longest = 0.0;
+  for (std::size_t s = 0; s < executor_.size(); ++s) {
+    const Duration step = executor_.subsystem(SubsystemId{s}).capabilities().imposed_step.value_or(0.0);
+    if (step > longest) name = graph_.name(SubsystemId{s});
+    longest = std::max(longest, step);
+  }
+  return name;
 }
 
 /// Those that asked for the last round, or were reached in it, keep it going.

@@ -65,6 +65,9 @@ class EventPhase {
     std::size_t clock;   // index in VariableTable::clocks
     std::size_t number;  // in the schedule
     ClockKind kind;
+    std::uint64_t late = 0;  // ticks handled behind their time ...
+    Time first_late = 0.0;   // ... when the first of them was due ...
+    Duration longest_delay = 0.0;
   };
   struct Member {
     SubsystemId id;
@@ -84,6 +87,8 @@ class EventPhase {
     bool restless = false;    // it asked for this round, or something was set in it
     std::uint64_t alone = 0;  // events handled without the others
     Time first_alone = 0.0;
+    std::uint64_t inside = 0;  // phases that found it in the middle of a step
+    Time first_inside = 0.0;
     EventMode& mode() const { return *subsystem->facets().event_mode; }
     const VariableTable& variables() const { return subsystem->variables(); }
   };
@@ -100,7 +105,12 @@ class EventPhase {
   bool waits_for(std::span<const std::size_t> sources) const;
   Member* next_to_read();
   void enter(Member& member);
-  bool activate_due();
+  bool activate_due(Time t);
+  void note_delay(TimedClock& timed, Time t);
+  TickTime earliest_tick(Time t) const;
+  std::string imposing() const;
+  bool is_at(const Member& member, Time t) const;
+  void follow_functions();
   bool settle(Time t);
   bool deliver(Member& member);
   bool deliver_clocks(Member& member);
@@ -125,6 +135,7 @@ class EventPhase {
   std::vector<Member> members_;                        // in the order of the subsystems
   std::vector<std::optional<std::size_t>> member_of_;  // by subsystem
   std::vector<std::size_t> order_;                     // sources before those that they feed
+  std::vector<SubsystemId> functions_;                 // take no part; their outputs jump with their inputs
   ClockSchedule schedule_;
   TickTime now_;
   Time latest_ = -kNever;             // of the phases ...

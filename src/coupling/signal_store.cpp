@@ -25,6 +25,26 @@ std::span<double> SignalStore::coefficients(SubsystemId s, int degree, int p) {
   return {coefficients_.data() + kOrders * first + static_cast<std::size_t>(p) * count, count};
 }
 
+void SignalStore::set_waveforms(std::span<const int> degrees, std::span<const double> coefficients) {
+  waveform_degrees_.assign(degrees.begin(), degrees.end());
+  waveforms_.assign(coefficients.begin(), coefficients.end());
+}
+
+int SignalStore::add_waveforms(SubsystemId s, int degree) {
+  const int added = waveform_degrees_[s];
+  const int raised = std::max(degree, added);
+  const auto [first, count] = graph_.inputs_of(s);
+  for (int p = 0; p <= raised; ++p) {
+    const auto to = coefficients(s, raised, p);
+    const auto from = coefficients(s, degree, std::min(p, degree));
+    for (std::size_t i = 0; i < count; ++i) {
+      to[i] = p <= degree ? from[i] : 0.0;
+      if (p <= added) to[i] += waveforms_[kOrders * (first + i) + static_cast<std::size_t>(p)];
+    }
+  }
+  return raised;
+}
+
 void SignalStore::set_constant(InputId input, double value) {
   signals_[transfer_.source(input)] = value;
   inputs_[input] = value;
@@ -37,6 +57,7 @@ void SignalStore::set_start(InputId input, double value) {
 
 void SignalStore::reset() {
   replaced_ = false;
+  waveform_degrees_.clear();
   transfer_.clear_corrections();  // the start is solved with the connections as they are
   // Copied, because the slots point to the storage.
   const auto signals = transfer_.make_signals();

@@ -50,6 +50,12 @@ class SignalStore {
   double incoming(InputId input) const { return transfer_.incoming(input, signals_); }
   void hold_all_inputs() { transfer_.deliver(signals_, inputs_); }
   void set_corrections(std::span<const double> by_input) { transfer_.set_corrections(by_input); }
+  /// Polynomials that are added to those of the method from now on. `degrees`: by subsystem; `coefficients`: kOrders
+  /// of each input in its unit over s^p, which are read when the step of its subsystem begins.
+  void set_waveforms(std::span<const int> degrees, std::span<const double> coefficients);
+  bool has_waveforms() const { return !waveform_degrees_.empty(); }
+  /// Adds them to the polynomials of this degree; returns the degree of the sum.
+  int add_waveforms(SubsystemId s, int degree);
   void replace_output(OutputId output, double value) {
     signals_[output] = value;
     replaced_ = true;
@@ -70,6 +76,8 @@ class SignalStore {
   std::vector<double> signals_;
   std::vector<double> inputs_;
   bool replaced_ = false;
+  std::vector<int> waveform_degrees_;  // empty: nothing is added
+  std::vector<double> waveforms_;
   std::vector<double> coefficients_;  // per subsystem: kOrders orders of all its inputs
 };
 

@@ -20,7 +20,7 @@ int most_parts(const Capabilities& can, Duration size) {
 }  // namespace
 
 StepCalls::StepCalls(const StepTask& task, const Capabilities& can, StepSlots& of) : task_(task), can_(can), of_(of) {
-  if (task.parts != 1 || task.degree > of.input_degree) go_on_in_parts(task.from);
+  if (task.parts != 1 || task.degree > of.input_degree || of.divided != 1) go_on_in_parts(task.from);
 }
 
 void StepCalls::go_on_in_parts(Time reached) {
@@ -29,6 +29,7 @@ void StepCalls::go_on_in_parts(Time reached) {
     // Without a degree to lower, sub-steps are only more calls.
     const int divided = std::min(of_.substeps, most_parts(can_, task_.size));
     parts_ = task_.degree > of_.input_degree ? std::max(task_.parts, divided) : task_.parts;
+    parts_ = std::max(parts_, std::min(parts_ * of_.divided, most_parts(can_, task_.size)));
     part_size_ = task_.size / parts_;
     covered_ = reached - task_.from;
     part_ = static_cast<int>(covered_ / part_size_ + 1e-9);

@@ -25,6 +25,7 @@ struct StepSlots {
   SignalStore::Slots slots;
   int input_degree = 0;                   ///< that the subsystem takes
   int substeps = 1;                       ///< where the degree is lowered
+  int divided = 1;                        ///< every part is made in so many calls (StepExecutor::divide_steps)
   std::vector<double> part_coefficients;  ///< polynomials re-expanded for one part of a step
   Duration last_part = 0.0;               ///< size of the part that was made last; 0: the step was not cut
 

@@ -1,6 +1,7 @@
 #include "coupling/step_executor.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "coupling/event_phase.hpp"
@@ -18,6 +19,20 @@ constexpr std::uint64_t kTimingMask = 63;
   return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
 }
 
+/// Of what is about to be done: the same numbers, the same sum.
+class DecisionSum {
+ public:
+  explicit DecisionSum(std::uint64_t first) : sum_(first) {}
+  void add(double number) {
+    sum_ = (sum_ ^ std::bit_cast<std::uint64_t>(number)) * 0x9E3779B97F4A7C15U;
+    sum_ ^= sum_ >> 29U;
+  }
+  std::uint64_t value() const { return sum_; }
+
+ private:
+  std::uint64_t sum_;
+};
+
 /// With a value more, such as "FMU 'prey.fmu', by fmi2GetReal", unless it is empty.
 Fact with_text(Fact fact, std::string_view name, std::string text) {
   if (!text.empty()) fact.values.emplace_back(name, std::move(text));
@@ -27,11 +42,12 @@ Fact with_text(Fact fact, std::string_view name, std::string text) {
 }  // namespace
 
 StepExecutor::StepExecutor(const Graph& graph, SignalStore& store, std::vector<std::unique_ptr<Subsystem>> subsystems,
-                           int threads)
+                           int threads, SharedCalls* shared)
     : graph_(graph),
       store_(store),
       times_(subsystems.size(), 0.0),
       steps_(subsystems.size(), 0),
+      shared_(shared),
       pool_(std::min(threads, static_cast<int>(subsystems.size()))) {
   for (auto& subsystem : subsystems) {
     const SubsystemId id{participants_.size()};
@@ -41,13 +57,30 @@ StepExecutor::StepExecutor(const Graph& graph, SignalStore& store, std::vector<s
     participant.step.substeps = subsystem->capabilities().substeps;
     participant.step.part_coefficients.resize(SignalStore::kOrders * subsystem->variables().inputs.size());
     participant.split = subsystem->facets().split;
+    participant.made_apart = participant.split != nullptr || is_elsewhere(id);
     const HeldStep held = participant.split == nullptr ? subsystem->held_step() : HeldStep{};
     held_parts_.push_back({held, participant.inputs().data(), participant.outputs().data()});
-    all_held_ = all_held_ && held.function != nullptr;
+    all_held_ = all_held_ && held.function != nullptr && shared == nullptr;
+    all_shared_held_ = (id == 0 || all_shared_held_) && held.function != nullptr && shared != nullptr;
+    if (!is_elsewhere(id)) here_.push_back(static_cast<std::uint32_t>(id));
     any_split_ = any_split_ || participant.split != nullptr;
     participant.subsystem = std::move(subsystem);
+    by_load_.push_back(static_cast<std::uint32_t>(common_tasks_.size()));
     common_tasks_.push_back({.subsystem = id});
   }
+  if (shared_ == nullptr) return;
+  std::vector<std::size_t> first_outputs;
+  for (std::size_t s = 0; s < size(); ++s) first_outputs.push_back(graph.outputs_of(SubsystemId{s}).first);
+  first_outputs.push_back(graph.outputs());
+  shared_->lay_out(first_outputs);
+}
+
+void StepExecutor::divide_steps(SubsystemId s, int calls) {
+  require_no_batch();
+  participants_[s].step.divided = calls;
+  held_parts_[s].step = {};
+  all_held_ = false;
+  all_shared_held_ = false;
 }
 
 void StepExecutor::require_no_batch() const {
@@ -69,6 +102,7 @@ void StepExecutor::post(const StepBatch& batch) {
   under_way_ = true;
   if (batch.purpose == StepBatch::Purpose::Commit) spread_common_steps();
   remote_.clear();
+  if (shared_ != nullptr) open_section();
   if (any_split_) {
     for (std::size_t i = 0; i < batch.tasks.size(); ++i) {
       if (participants_[batch.tasks[i].subsystem].split != nullptr) post_split(i);
@@ -76,7 +110,12 @@ void StepExecutor::post(const StepBatch& batch) {
   }
   if (on_caller()) return;
   pool_.post(
-      batch.tasks.size(), [](void* self, std::size_t i) { static_cast<StepExecutor*>(self)->make(i); }, this);
+      batch.tasks.size(),
+      [](void* context, std::size_t i) {
+        auto& self = *static_cast<StepExecutor*>(context);
+        self.make(self.batch_.tasks.size() == self.size() ? self.by_load_[i] : i);
+      },
+      this);
 }
 
 void StepExecutor::wait() {
@@ -85,9 +124,24 @@ void StepExecutor::wait() {
     for (std::size_t i = 0; i < batch_.tasks.size(); ++i) make(i);
   } else {
     pool_.wait();
+    if (batch_.tasks.size() == size()) rank_by_load();
   }
   if (!remote_.empty()) wait_for_split();
+  if (shared_ != nullptr) follow_others();
   if (trouble_.exchange(false, std::memory_order_relaxed)) settle_batch();
+}
+
+/// Heaviest first, so that no thread begins the longest step when the others have nothing left. Less and less often:
+/// after 1, 2, 4, ... batches.
+void StepExecutor::rank_by_load() {
+  if (++ranked_batches_ < next_ranking_) return;
+  next_ranking_ *= 2;
+  const auto load = [this](std::uint32_t s) {
+    const auto& counters = participants_[s].counters;
+    return counters.sampled_steps == 0 ? counters.first_seconds
+                                       : counters.sampled_seconds / static_cast<double>(counters.sampled_steps);
+  };
+  std::sort(by_load_.begin(), by_load_.end(), [&](std::uint32_t a, std::uint32_t b) { return load(a) > load(b); });
 }
 
 /// The first in the order of the batch is reported; what else failed is forgotten with it.
@@ -100,11 +154,44 @@ void StepExecutor::settle_batch() {
   }
 }
 
+void StepExecutor::open_section() {
+  section_.clear();
+  for (const StepTask& task : batch_.tasks) section_.push_back(task.subsystem);
+  shared_->open(decision(), section_);
+}
+
+/// Steps that were made elsewhere: what they brought is here by now.
+void StepExecutor::follow_others() {
+  shared_->exchange();
+  for (std::size_t i = 0; i < batch_.tasks.size(); ++i) {
+    if (is_elsewhere(batch_.tasks[i].subsystem)) make_step(i);
+  }
+  shared_->close();
+}
+
+/// Of the batch under way: which steps, and under which inputs.
+std::uint64_t StepExecutor::decision() const {
+  DecisionSum sum(batch_.tasks.size() * 2 + (batch_.purpose == StepBatch::Purpose::Trial ? 1 : 0));
+  for (const StepTask& task : batch_.tasks) {
+    sum.add(static_cast<double>(task.subsystem * 64 + static_cast<std::size_t>(task.degree)));
+    sum.add(task.from);
+    sum.add(task.size);
+    const auto& slots = participants_[task.subsystem].step.slots;
+    const auto inputs = task.degree == 0 ? std::span<const double>(slots.inputs)
+                                         : std::span<const double>(slots.coefficients, slots.inputs.size());
+    for (const double input : inputs) sum.add(input);
+  }
+  return sum.value();
+}
+
 /// A step in this process, on the thread that came by.
 void StepExecutor::make(std::size_t i) {
+  if (!participants_[batch_.tasks[i].subsystem].made_apart) make_step(i);
+}
+
+void StepExecutor::make_step(std::size_t i) {
   const StepTask& task = batch_.tasks[i];
   Participant& participant = participants_[task.subsystem];
-  if (participant.split != nullptr) return;
   bool made = false;
   try {
     if (begin(i)) {
@@ -135,7 +222,7 @@ bool StepExecutor::begin(std::size_t i) {
 void StepExecutor::step(const StepTask& task, Participant& participant) {
   const bool in_one_call = task.parts == 1 && task.degree <= participant.step.input_degree;
   if (const HeldPart& part = held_parts_[task.subsystem];
-      in_one_call && task.degree == 0 && part.step.function != nullptr) {
+      in_one_call && task.degree == 0 && part.step.function != nullptr && shared_ == nullptr) {
     participant.step.last_part = 0.0;
     const StepReport* unusual = part.make(task.from, task.size);
     if (unusual != nullptr) go_on(task, participant, *unusual);
@@ -151,6 +238,19 @@ void StepExecutor::make_calls(const StepTask& task, Participant& participant, St
     if (!handle_event_alone(task, calls)) break;
   }
   take_result(participant, calls);
+}
+
+std::optional<Time> StepExecutor::step_inside(const StepTask& task) {
+  Participant& participant = participants_[task.subsystem];
+  StepCalls calls(task, participant.subsystem->capabilities(), participant.step);
+  while (!calls.done()) calls.take(participant.subsystem->step(calls.next(), participant.outputs()));
+  const StepResult& result = participant.result = calls.result();
+  participant.counters.early_returns += static_cast<std::uint64_t>(calls.early_returns());
+  if (result.outcome == StepOutcome::Rejected) throw rejection(task.subsystem);
+  const std::optional<Time> ended = result.stopped_at ? result.stopped_at : result.event_at;
+  note_step(task.subsystem, ended.value_or(task.to));
+  if (result.stopped_at) request_stop(task.subsystem);
+  return ended;
 }
 
 /// After the calls of a step. True when they ended at an event, and are to go on behind it as far as they are not done.
@@ -285,7 +385,8 @@ bool StepExecutor::is_timed(const StepTask& task) const {
 
 void StepExecutor::add_time(const StepTask& task, Clock::duration taken) {
   auto& counters = participants_[task.subsystem].counters;
-  const double seconds = std::chrono::duration<double>(taken).count();
+  double seconds = std::chrono::duration<double>(taken).count();
+  if (shared_ != nullptr) seconds = shared_->number_of(task.subsystem, seconds);
   if (batch_.purpose == StepBatch::Purpose::Trial) {
     counters.trial_seconds += seconds;
     ++counters.sampled_trials;
@@ -299,18 +400,90 @@ void StepExecutor::add_time(const StepTask& task, Clock::duration taken) {
 
 void StepExecutor::run(const CommonStep& common) {
   if (under_way_) require_no_batch();
+  if (all_shared_held_ && !is_timed(SubsystemId{0})) return run_shared(common);
   if (!all_held_ || is_timed(SubsystemId{0})) return run_at_length(common);
   const HeldPart* first = held_parts_.data();
   if (pool_.threads() == 1) {
     make_held_steps(first, first + held_parts_.size(), common);
   } else {
-    pool_.for_each(size(), [&](std::size_t s) { make_held_steps(first + s, first + s + 1, common); });
+    pool_.for_each(size(), [&](std::size_t i) {
+      const HeldPart* part = first + by_load_[i];
+      make_held_steps(part, part + 1, common);
+    });
+    rank_by_load();
   }
   if (trouble_.load(std::memory_order_relaxed)) return settle_common_step(common.to);
   ++common_steps_;
   common_time_ = common.to;
   if (all_finite(store_.outputs())) return;
   for (std::size_t s = 0; s < size(); ++s) check_outputs(SubsystemId{s}, common.to);
+}
+
+/// Of subsystems in several processes: no call is recorded unless something happens.
+void StepExecutor::run_shared(const CommonStep& common) {
+  unusual_.clear();
+  if (pool_.threads() == 1) {
+    for (const std::uint32_t s : here_) make_shared_step(s, common);
+  } else {
+    pool_.for_each(here_.size(), [&](std::size_t i) { make_shared_step(here_[i], common); });
+    std::sort(unusual_.begin(), unusual_.end(),
+              [](const Unusual& a, const Unusual& b) { return a.subsystem < b.subsystem; });
+  }
+  section_.clear();
+  for (const Unusual& each : unusual_) section_.push_back(each.subsystem);
+  DecisionSum sum(size());
+  for (const double number : {common.from, common.size, common.to}) sum.add(number);
+  for (const double input : store_.inputs()) sum.add(input);
+  const auto unusual = shared_->exchange_outputs(sum.value(), store_.signals().first(graph_.outputs()), section_);
+  if (!unusual.empty()) return settle_unusual(common, unusual);
+  ++common_steps_;
+  common_time_ = common.to;
+  if (all_finite(store_.outputs())) return;
+  for (std::size_t s = 0; s < size(); ++s) check_outputs(SubsystemId{s}, common.to);
+}
+
+void StepExecutor::make_shared_step(std::size_t s, const CommonStep& common) {
+  const HeldPart& part = held_parts_[s];
+  participants_[s].step.last_part = 0.0;
+  participants_[s].result = {};
+  try {
+    const StepReport* unusual = part.make(common.from, common.size);
+    if (unusual == nullptr) return;
+    const std::lock_guard lock(unusual_mutex_);
+    unusual_.push_back({SubsystemId{s}, *unusual, nullptr});
+  } catch (...) {
+    const std::lock_guard lock(unusual_mutex_);
+    unusual_.push_back({SubsystemId{s}, {}, std::current_exception()});
+  }
+}
+
+/// As in one process, from what each step brought on.
+void StepExecutor::settle_unusual(const CommonStep& common, std::span<const SubsystemId> unusual) {
+  const std::vector<SubsystemId> batch(unusual.begin(), unusual.end());
+  const auto go_on_with = [&](SubsystemId s) {
+    participants_[s].result = {};
+    try {
+      const StepReport report = shared_->report_of(s, [&] {
+        const auto own =
+            std::find_if(unusual_.begin(), unusual_.end(), [&](const Unusual& each) { return each.subsystem == s; });
+        if (own->failure) std::rethrow_exception(own->failure);
+        return own->report;
+      });
+      go_on(held_parts_[s], common, report);
+    } catch (...) {
+      note_failure(s);
+    }
+  };
+  shared_->open(batch.size(), batch);
+  for (const SubsystemId s : batch) {
+    if (!is_elsewhere(s)) go_on_with(s);
+  }
+  shared_->exchange();
+  for (const SubsystemId s : batch) {
+    if (is_elsewhere(s)) go_on_with(s);
+  }
+  shared_->close();
+  settle_common_step(common.to);
 }
 
 /// A step that fails or ends unusually is settled, and the others go on from there.
@@ -368,17 +541,62 @@ void StepExecutor::spread_common_steps() {
 
 void StepExecutor::for_each(std::span<const SubsystemId> batch, base::FunctionRef<void(std::size_t)> work) {
   require_no_batch();
-  pool_.for_each(batch.size(), [&](std::size_t i) {
+  auto try_work = [&](std::size_t i) {
     try {
       work(i);
     } catch (...) {
       note_failure(batch[i]);
     }
-  });
+  };
+  if (shared_ == nullptr) {
+    pool_.for_each(batch.size(), try_work);
+  } else {
+    std::uint64_t decision = ~batch.size();
+    for (const SubsystemId s : batch) decision = decision * 31 + static_cast<std::size_t>(s);
+    shared_->open(decision, batch);
+    pool_.for_each(batch.size(), [&](std::size_t i) {
+      if (!is_elsewhere(batch[i])) try_work(i);
+    });
+    shared_->exchange();
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      if (is_elsewhere(batch[i])) try_work(i);
+    }
+    shared_->close();
+  }
   if (!trouble_.exchange(false, std::memory_order_relaxed)) return;
   std::exception_ptr first;
   for (const SubsystemId s : batch) {
     const auto failure = std::exchange(participants_[s].failure, nullptr);
+    if (!first) first = failure;
+  }
+  if (first) std::rethrow_exception(first);
+}
+
+void StepExecutor::for_everyone(base::FunctionRef<void(SubsystemId)> work) {
+  if (shared_ == nullptr) {
+    for (std::size_t s = 0; s < size(); ++s) work(SubsystemId{s});
+    return;
+  }
+  section_.clear();
+  for (std::size_t s = 0; s < size(); ++s) section_.emplace_back(s);
+  shared_->open(~size(), section_);
+  std::exception_ptr first;
+  const auto try_all = [&](bool elsewhere) {
+    for (std::size_t s = 0; s < size(); ++s) {
+      try {
+        if (is_elsewhere(SubsystemId{s}) == elsewhere) work(SubsystemId{s});
+      } catch (...) {
+        note_failure(SubsystemId{s});
+      }
+    }
+  };
+  try_all(false);
+  shared_->exchange();
+  try_all(true);
+  shared_->close();
+  trouble_ = false;
+  for (auto& participant : participants_) {
+    const auto failure = std::exchange(participant.failure, nullptr);
     if (!first) first = failure;
   }
   if (first) std::rethrow_exception(first);

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "base/function_ref.hpp"
 #include "base/thread_pool.hpp"
+#include "coupling/shared_calls.hpp"
 #include "coupling/signal_store.hpp"
 #include "coupling/step_calls.hpp"
 #include "entrain/coupled_system.hpp"
@@ -50,6 +52,7 @@ class StepExecutor {
     std::unique_ptr<Subsystem> subsystem;
     StepSlots step;
     SplitStep* split = nullptr;
+    bool made_apart = false;           // its steps: posted, or made by another process
     CoupledSystem::Counters counters;  // but for the steps, which are in steps_
     StepResult result;                 // of its latest step
     std::exception_ptr failure;        // in the batch under way
@@ -58,7 +61,9 @@ class StepExecutor {
     std::span<double> inputs() const { return step.slots.inputs; }  ///< as they ended the last step
   };
 
-  StepExecutor(const Graph& graph, SignalStore& store, std::vector<std::unique_ptr<Subsystem>> subsystems, int threads);
+  /// `shared`: null where all subsystems live in this process; borrowed.
+  StepExecutor(const Graph& graph, SignalStore& store, std::vector<std::unique_ptr<Subsystem>> subsystems, int threads,
+               SharedCalls* shared = nullptr);
 
   std::size_t size() const { return participants_.size(); }
   Participant& of(SubsystemId s) { return participants_[s]; }
@@ -81,10 +86,17 @@ class StepExecutor {
     post(batch);
     wait();
   }
+  /// A step inside that of another, which a batch is making. Returns the event or the wish to stop that ended it early.
+  std::optional<Time> step_inside(const StepTask& task);
   /// One step of everyone under held inputs.
   void run(const CommonStep& common);
+  /// From now on every step of the subsystem is made in so many calls, under the same inputs: what then differs is its
+  /// integration inside.
+  void divide_steps(SubsystemId s, int calls);
   /// Any other work, one part for each of `batch`.
   void for_each(std::span<const SubsystemId> batch, base::FunctionRef<void(std::size_t)> work);
+  /// The same for all, one after the other.
+  void for_everyone(base::FunctionRef<void(SubsystemId)> work);
 
   // Where they stand.
   Time time_of(SubsystemId s) const { return common_steps_ > 0 ? common_time_ : times_[s]; }
@@ -126,6 +138,11 @@ class StepExecutor {
 
   bool begin(std::size_t task);
   void make(std::size_t task);
+  void make_step(std::size_t task);
+  [[gnu::noinline]] void open_section();
+  [[gnu::noinline]] void follow_others();
+  std::uint64_t decision() const;
+  bool is_elsewhere(SubsystemId s) const { return shared_ != nullptr && !shared_->is_here(s); }
   void step(const StepTask& task, Participant& participant);
   void end(std::size_t task, bool made);
   void post_split(std::size_t task);
@@ -144,9 +161,13 @@ class StepExecutor {
   bool is_timed(SubsystemId s) const;
   bool is_timed(const StepTask& task) const;
   void add_time(const StepTask& task, Clock::duration taken);
+  void rank_by_load();
   /// The caller makes all steps: one thread, or one task.
   bool on_caller() const { return pool_.threads() == 1 || batch_.tasks.size() < 2; }
 
+  [[gnu::noinline]] void run_shared(const CommonStep& common);
+  void make_shared_step(std::size_t s, const CommonStep& common);
+  void settle_unusual(const CommonStep& common, std::span<const SubsystemId> unusual);
   void make_held_steps(const HeldPart* first, const HeldPart* end, const CommonStep& common);
   [[gnu::noinline]] void go_on(const HeldPart& part, const CommonStep& common, const StepReport& report);
   [[gnu::noinline]] void run_at_length(const CommonStep& common);
@@ -171,6 +192,18 @@ class StepExecutor {
   std::atomic<bool> trouble_{false};  // in the batch under way: a failure, a rejection, a wish to stop
   std::optional<SubsystemId> stop_request_;
   EventPhase* events_ = nullptr;
+  SharedCalls* shared_ = nullptr;
+  std::vector<SubsystemId> section_;  // the batch, for them
+  /// What a step under held inputs brought here, where it did not just end.
+  struct Unusual {
+    SubsystemId subsystem;
+    StepReport report;
+    std::exception_ptr failure;
+  };
+  std::vector<Unusual> unusual_;
+  std::mutex unusual_mutex_;
+  bool all_shared_held_ = false;  // everyone makes such steps, wherever it lives
+  std::vector<std::uint32_t> here_;
 
   // The batch under way.
   bool under_way_ = false;
@@ -185,7 +218,10 @@ class StepExecutor {
   };
   std::vector<Remote> remote_;
   std::vector<StepTask> common_tasks_;  // of everyone
-  base::ThreadPool pool_;               // ends first: its threads use all of the above
+  std::vector<std::uint32_t> by_load_;  // everyone, as threads take them
+  std::uint64_t ranked_batches_ = 0;
+  std::uint64_t next_ranking_ = 1;
+  base::ThreadPool pool_;  // ends first: its threads use all of the above
 };
 
 }  // namespace entrain::coupling

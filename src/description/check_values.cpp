@@ -7,7 +7,9 @@
 #include <limits>
 #include <set>
 
+#include "base/internet_address.hpp"
 #include "base/suggest.hpp"
+#include "description/outside_ports.hpp"
 #include "description/subsystem_keys.hpp"
 #include "entrain/capabilities.hpp"
 #include "entrain/fact_codes.hpp"
@@ -31,6 +33,7 @@ class ValueChecker {
       check_subsystem(subsystem);
       if (!names.insert(subsystem.name).second) add(subsystem.where, Fact{FactCode::SubsystemTwice, {subsystem.name}});
     }
+    check_placement(description, names);
     check_connections(description.connections);
     check_schedule(description);
     check_interval(description);
@@ -41,6 +44,14 @@ class ValueChecker {
   }
 
  private:
+  void check_placement(const SystemDescription& description, const std::set<std::string>& names) {
+    for (const auto& [name, rank] : description.placement) {
+      if (!names.contains(name))
+        add(rank.where, Fact{FactCode::PlacementUnknown, {name}}, suggestion(name, {names.begin(), names.end()}));
+      if (rank.value < 0) add(rank.where, Fact{FactCode::PlacementBeyond, {name}, {{"rank", rank.value}}});
+    }
+  }
+
   void add(SourcePosition where, Fact fact, std::string remedy = {}) {
     problems_.push_back(problem_of(std::move(fact), std::move(remedy), std::move(where)));
   }
@@ -69,6 +80,10 @@ class ValueChecker {
 
   void check_run(const SystemDescription& run) {
     if (run.tolerance) check_tolerance("run.tolerance", *run.tolerance);
+    if (run.real_time && check_finite("run.real_time", *run.real_time) && !(run.real_time->value > 0.0))
+      add(run.real_time->where,
+          Fact{
+              FactCode::OutOfRange, {"run.real_time"}, {{"range", "greater than 0"}, {"value", run.real_time->value}}});
     for (const auto& [output, written] : run.tolerances) check_tolerance("run.tolerances." + output, written);
     bool known_length = check_finite("run.start", run.start) && run.stop && check_finite("run.stop", *run.stop);
     if (known_length && run.stop->value <= run.start.value) {
@@ -129,6 +144,57 @@ class ValueChecker {
         check_finite(fmt::format("{}.optional_start.{}", path, name), {*number, start.where});
     check_subsystem_keys(subsystem, path, problems_);
     check_steps(subsystem, path);
+    if (is_outside(subsystem)) check_outside(subsystem, path + (subsystem.udp ? ".udp" : ".shm"));
+  }
+
+  void check_outside(const SubsystemDescription& subsystem, const std::string& path) {
+    const auto& [outside, where] = outside_of(subsystem);
+    if (subsystem.udp && subsystem.shm)
+      add(subsystem.shm->where, Fact{FactCode::TwoPartsOutside, {subsystem.name}}, "name one of them");
+    if (subsystem.udp) {
+      check_address(path + ".local", outside.local, where);
+      check_address(path + ".remote", outside.remote, where);
+    } else if (const auto why = shared_name_fault(outside.name.value); !why.empty()) {
+      add(outside.name.value.empty() ? where : outside.name.where,
+          Fact{FactCode::AddressWrong, {path + ".name"}, {{"value", outside.name.value}, {"why", why}}},
+          "such as name = \"rig\"");
+    }
+    if (outside.step) check_positive(path + ".step", *outside.step);
+    if (outside.timeout) check_positive(path + ".timeout", *outside.timeout);
+    if (outside.wait && check_finite(path + ".wait", *outside.wait) && !(outside.wait->value >= 0.0))
+      add(outside.wait->where,
+          Fact{FactCode::OutOfRange, {path + ".wait"}, {{"range", "at least 0 s"}, {"value", outside.wait->value}}});
+    if (!outside.step && !subsystem.step)
+      add(where, Fact{FactCode::RigStepMissing, {subsystem.name}}, "write step = ... in seconds");
+    const bool has_model = !(subsystem.model.empty() && subsystem.fmu.empty() && subsystem.csv.empty());
+    if (!outside.inputs && !outside.outputs && !has_model)
+      add(where, Fact{FactCode::RigPortsMissing, {subsystem.name}},
+          "write inputs = [\"F [N]\"], outputs = [\"x [m]\"]");
+    for (const auto* ports : {&outside.inputs, &outside.outputs}) check_ports(path, *ports);
+    for (const auto& [key, written] :
+         {std::pair("isolate", subsystem.isolate.has_value()), std::pair("restart", subsystem.restart.has_value()),
+          std::pair("sandbox", subsystem.sandbox.has_value()),
+          std::pair("memory_limit", subsystem.memory_limit.has_value())}) {
+      if (written) add(where, Fact{FactCode::RigKeyWrong, {subsystem.name}, {{"key", key}}}, "leave it out");
+    }
+  }
+
+  void check_address(const std::string& path, const Written<std::string>& written, const SourcePosition& where) {
+    std::string why;
+    if (base::parse_address(written.value, why)) return;
+    add(written.value.empty() ? where : written.where,
+        Fact{FactCode::AddressWrong, {path}, {{"value", written.value}, {"why", why}}}, "such as \"127.0.0.1:9001\"");
+  }
+
+  void check_ports(const std::string& path, const std::optional<std::vector<Written<std::string>>>& ports) {
+    std::set<std::string> names;
+    for (const auto& [text, where] : ports ? *ports : std::vector<Written<std::string>>{}) {
+      std::string why;
+      const auto port = port_of(text, why);
+      if (port && !names.insert(port->name).second) why = "it is there twice";
+      if (!why.empty())
+        add(where, Fact{FactCode::RigPortWrong, {path}, {{"value", text}, {"why", why}}}, "such as \"F [N]\"");
+    }
   }
 
   void check_source(const SubsystemDescription& subsystem) {

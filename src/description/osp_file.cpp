@@ -37,7 +37,7 @@ struct OspFunction {
   SourcePosition where;
 };
 
-/// What is read of an FMU: the causality of its variables, and its variable groups.
+/// What is known of an FMU or a sum: the causality of its variables, and its variable groups.
 struct OspSimulator {
   std::map<std::string, std::string> causalities;
   std::map<std::string, std::vector<std::string>> groups;
@@ -157,18 +157,56 @@ class OspReader {
   }
 
   void read_function(const Node& node) {
-    if (base::local_name(node) != "LinearTransformation") {
+    const auto kind = base::local_name(node);
+    if (kind == "Sum" || kind == "VectorSum") return read_sum(node, kind == "VectorSum");
+    if (kind != "LinearTransformation") {
       xml_.add(node, Fact{FactCode::WordUnknown,
                           {"a function"},
-                          {{"words", "a LinearTransformation"}, {"value", base::local_name(node)}}});
+                          {{"words", "a LinearTransformation, a Sum or a VectorSum"}, {"value", kind}}});
       return;
     }
     const std::string name = xml_.required(node, "name");
-    if (functions_.contains(name)) xml_.add(node, Fact{FactCode::ElementTwice, {name}});
+    if (is_known(name)) xml_.add(node, Fact{FactCode::ElementTwice, {name}});
     auto& function = functions_[name];
     function.where = xml_.where(node);
     function.factor = xml_.number(node, "factor").value_or(1.0);
     function.offset = xml_.number(node, "offset").value_or(0.0);
+  }
+
+  bool is_known(const std::string& name) const { return functions_.contains(name) || simulators_.contains(name); }
+
+  /// A subsystem (docs/adr/0073), whose signals are connected as variables are.
+  void read_sum(const Node& node, bool of_vectors) {
+    const std::string name = xml_.required(node, "name");
+    const auto terms = count_in(node, "inputCount");
+    const auto length = of_vectors ? count_in(node, "dimension") : std::optional<std::uint32_t>(1);
+    if (!terms || !length) return;
+    if (is_known(name)) return xml_.add(node, Fact{FactCode::ElementTwice, {name}});
+    auto& subsystem = result_.subsystems.emplace_back();
+    subsystem.name = name;
+    subsystem.where = subsystem.model_where = xml_.where(node);
+    subsystem.model = of_vectors ? fmt::format("sum.{}x{}", *terms, *length) : fmt::format("sum.{}", *terms);
+    auto& sum = simulators_[name];
+    for (std::uint32_t j = 0; j < *length; ++j) {
+      const std::string place = of_vectors ? fmt::format("[{}]", j) : std::string();
+      const auto add = [&](const std::string& signal, const char* causality) {
+        sum.causalities[signal + place] = causality;
+        if (of_vectors) sum.groups[signal].push_back(signal + place);
+      };
+      for (std::uint32_t i = 0; i < *terms; ++i) add(fmt::format("in[{}]", i), "input");
+      add("out", "output");
+    }
+  }
+
+  std::optional<std::uint32_t> count_in(const Node& node, const char* attribute) {
+    constexpr std::uint32_t kMost = 1000;
+    const auto number = base::xml_number<std::uint32_t>(xml_.required(node, attribute));
+    if (number && *number >= 1 && *number <= kMost) return number;
+    xml_.add(node, Fact{FactCode::WordUnknown,
+                        {attribute},
+                        {{"words", fmt::format("a number from 1 to {}", kMost)},
+                         {"value", node.attribute(attribute).value()}}});
+    return std::nullopt;
   }
 
   void read_connection(const Node& node) {
@@ -181,6 +219,7 @@ class OspReader {
       if (kind == "Variable") variables.push_back(end_of(end, "simulator"));
       if (kind == "Signal") signals.push_back(end_of(end, "function"));
       if (kind == "VariableGroup") groups.push_back(end_of(end, "simulator"));
+      if (kind == "SignalGroup") groups.push_back(end_of(end, "function"));
     }
     if (variables.size() == 2) {
       connect(variables[0], variables[1], 1.0, 0.0);
@@ -189,11 +228,10 @@ class OspReader {
     } else if (variables.size() == 1 && signals.size() == 1) {
       attach(variables[0], signals[0]);
     } else {
-      xml_.add(node,
-               Fact{FactCode::WordUnknown,
-                    {"a connection"},
-                    {{"words", "a VariableConnection, a VariableGroupConnection or a SignalConnection with two ends"},
-                     {"value", base::local_name(node)}}});
+      xml_.add(node, Fact{FactCode::WordUnknown,
+                          {"a connection"},
+                          {{"words", "a connection of two variables, two groups, or a variable and a signal"},
+                           {"value", base::local_name(node)}}});
     }
   }
 
@@ -274,6 +312,7 @@ class OspReader {
   }
 
   void attach(const OspEnd& variable, const OspEnd& signal) {
+    if (simulators_.contains(signal.owner)) return connect(variable, signal, 1.0, 0.0);  // a sum
     const auto function = functions_.find(signal.owner);
     if (function == functions_.end()) return unknown(FactCode::UnknownElement, signal.owner, functions_, signal.where);
     auto& source = function->second.source;

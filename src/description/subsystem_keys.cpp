@@ -81,7 +81,8 @@ std::string limits_text(const KeyLimits& limits, std::string_view unit) {
 }
 
 bool has_source(const SubsystemDescription& subsystem) {
-  return std::any_of(kSubsystemSources.begin(), kSubsystemSources.end(),
+  return is_outside(subsystem) ||
+         std::any_of(kSubsystemSources.begin(), kSubsystemSources.end(),
                      [&](const SubsystemSource& source) { return !(subsystem.*source.text).empty(); });
 }
 

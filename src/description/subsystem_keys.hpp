@@ -130,15 +130,32 @@ struct SubsystemSource {
   KeyOwner owner;          ///< of the keys that are for this kind only; All = there are none
   std::string_view kinds;  ///< for messages about those keys
   bool is_file;            ///< the text is a path, relative to the system file
+  std::string_view help;   ///< for the schema
 };
 /// All of them: the reader, the writer, the checks and everything that treats the files of a system (absolute paths,
 /// `convert`, the identity of a checkpoint) go over this list.
 inline constexpr std::array<SubsystemSource, 3> kSubsystemSources{
-    {{"model", &SubsystemDescription::model, &SubsystemDescription::model_where, KeyOwner::All, "models", false},
-     {"fmu", &SubsystemDescription::fmu, &SubsystemDescription::fmu_where, KeyOwner::Fmu, "FMUs", true},
-     {"csv", &SubsystemDescription::csv, &SubsystemDescription::csv_where, KeyOwner::Table, "csv tables", true}}};
+    {{"model", &SubsystemDescription::model, &SubsystemDescription::model_where, KeyOwner::All, "models", false,
+      "a built-in model, \"pair.part\""},
+     {"fmu", &SubsystemDescription::fmu, &SubsystemDescription::fmu_where, KeyOwner::Fmu, "FMUs", true,
+      "the file of an FMU"},
+     {"csv", &SubsystemDescription::csv, &SubsystemDescription::csv_where, KeyOwner::Table, "csv tables", true,
+      "the file of a table over time"}}};
 
 bool has_source(const SubsystemDescription& subsystem);
+
+/// It lies outside the computer, or in a process that is not ours.
+inline bool is_outside(const SubsystemDescription& subsystem) {
+  return subsystem.udp.has_value() || subsystem.shm.has_value();
+}
+/// As written; one of the two is there.
+inline const Written<OutsideDescription>& outside_of(const SubsystemDescription& subsystem) {
+  return subsystem.udp ? *subsystem.udp : *subsystem.shm;
+}
+/// A run of it is never repeated to measure something.
+inline bool acts_outside(const SubsystemDescription& subsystem) {
+  return is_outside(subsystem) || (subsystem.side_effects && subsystem.side_effects->value);
+}
 
 /// Calls visit(path) for each file that the subsystem is made of.
 template <class Description, class Visitor>

@@ -51,6 +51,8 @@ class SystemReader {
                {"connections", table(&SystemReader::read_connections)},
                {"bonds", table(&SystemReader::read_bonds)},
                {"schedule", table(&SystemReader::read_schedule)},
+               {"placement", table(&SystemReader::read_placement)},
+               {"sweep", table(&SystemReader::read_sweep)},
                {"record", table(&SystemReader::read_record)}});
   }
 
@@ -160,6 +162,26 @@ class SystemReader {
     }
   }
 
+  void read_sweep(const TomlTable& sweep) {
+    SweepDescription& into_sweep = description_.sweep;
+    std::optional<std::vector<Written<std::string>>> quantities;
+    read_keys(sweep, "sweep",
+              {{"sampling", into(into_sweep.sampling)},
+               {"list", into(into_sweep.list)},
+               {"cases", into(into_sweep.cases)},
+               {"seed", into(into_sweep.seed)},
+               {"quantities", names_into(quantities)},
+               {"vary", table(&SystemReader::read_variations)}});
+    if (quantities) into_sweep.quantities = std::move(*quantities);
+  }
+
+  void read_variations(const TomlTable& variations) {
+    for (const auto& entry : variations.entries) {
+      if (auto law = written<std::string>(entry.node, "sweep.vary." + entry.key))
+        description_.sweep.vary.push_back({entry.key, law->value, law->where});
+    }
+  }
+
   void read_methods(const TomlTable& methods) {
     for (const auto& method : methods.entries) {
       const std::string path = "method." + method.key;
@@ -205,6 +227,12 @@ class SystemReader {
                         read_source(node, path, source, subsystem);
                       }});
     }
+    for (auto [name, outside] : {std::pair("udp", &subsystem.udp), std::pair("shm", &subsystem.shm)}) {
+      keys.push_back({name, [this, outside = outside, &has_source](const TomlNode& node, const std::string& path) {
+                        has_source = true;
+                        read_outside(node, path, *outside);
+                      }});
+    }
     for_each_subsystem_key([&](const auto& key) {
       keys.push_back({std::string(key.name), into(subsystem.*key.field)});
     });
@@ -216,8 +244,24 @@ class SystemReader {
     read_keys(content, "subsystems." + subsystem.name, keys);
     if (!has_source)
       add(subsystem.where, Fact{FactCode::NoModel, {subsystem.name}},
-          "name one, such as model = \"lotka_volterra.prey\", an FMU: fmu = \"prey.fmu\", or a table: csv = "
-          "\"load.csv\"");
+          "name one, such as model = \"lotka_volterra.prey\", an FMU: fmu = \"prey.fmu\", a table: csv = "
+          "\"load.csv\", or a part outside: udp = { ... }");
+  }
+
+  void read_outside(const TomlNode& node, const std::string& path, std::optional<Written<OutsideDescription>>& into_) {
+    const auto* content = as_table(node, path);
+    if (content == nullptr) return;
+    auto& outside = into_.emplace(Written<OutsideDescription>{{}, node.where}).value;
+    std::vector<Key> keys{{"inputs", names_into(outside.inputs)}, {"outputs", names_into(outside.outputs)},
+                          {"step", into(outside.step)},           {"timeout", into(outside.timeout)},
+                          {"wait", into(outside.wait)},           {"missing", into(outside.missing)}};
+    if (path.ends_with(".udp")) {
+      keys.push_back({"local", into(outside.local)});
+      keys.push_back({"remote", into(outside.remote)});
+    } else {
+      keys.push_back({"name", into(outside.name)});
+    }
+    read_keys(*content, path, keys);
   }
 
   void read_source(const TomlNode& node, const std::string& path, const SubsystemSource& source,
@@ -354,6 +398,17 @@ class SystemReader {
       bond.where = entry.where;
       for (const auto& element : std::get<std::vector<TomlNode>>(entry.node.value)) {
         bond.variables.push_back({std::get<std::string>(element.value), element.where});
+      }
+    }
+  }
+
+  void read_placement(const TomlTable& placement) {
+    for (const auto& entry : placement.entries) {
+      const auto rank = read_as<std::int64_t>(entry.node);
+      if (rank) {
+        description_.placement[entry.key] = {*rank, entry.node.where};
+      } else {
+        add_wrong_type(entry.node, "placement." + entry.key, "the number of a rank, such as 0");
       }
     }
   }

@@ -57,10 +57,42 @@ void add_run_value(Text& text, std::string_view key, const Written<T>& written, 
                  origin(written.where, file));
 }
 
+template <Choice Enum>
+void add_run_value(Text& text, std::string_view key, const Written<Enum>& written, const std::string& file) {
+  fmt::format_to(std::back_inserter(text), "{} = {}{}\n", key, description::toml_text(to_word(written.value)),
+                 origin(written.where, file));
+}
+
 template <class T>
 void add_run_value(Text& text, std::string_view key, const std::optional<Written<T>>& written,
                    const std::string& file) {
   if (written) add_run_value(text, key, *written, file);
+}
+
+/// `udp = { local = "...", ... }`: in one line, as TOML wants it.
+void add_outside(Text& text, std::string_view key, const std::optional<Written<OutsideDescription>>& written) {
+  if (!written) return;
+  const OutsideDescription& outside = written->value;
+  std::vector<std::string> parts;
+  const auto add = [&](std::string_view name, const std::string& value) {
+    parts.push_back(fmt::format("{} = {}", name, value));
+  };
+  const auto add_text = [&](std::string_view name, const Written<std::string>& of) {
+    if (!of.value.empty()) add(name, description::toml_text(std::string_view(of.value)));
+  };
+  const auto add_number = [&](std::string_view name, const std::optional<Written<double>>& of) {
+    if (of) add(name, description::toml_text(of->value));
+  };
+  add_text("local", outside.local);
+  add_text("remote", outside.remote);
+  add_text("name", outside.name);
+  if (outside.inputs) add("inputs", description::toml_text(OptionValue(values_of(*outside.inputs))));
+  if (outside.outputs) add("outputs", description::toml_text(OptionValue(values_of(*outside.outputs))));
+  add_number("step", outside.step);
+  add_number("timeout", outside.timeout);
+  add_number("wait", outside.wait);
+  if (outside.missing) add("missing", description::toml_text(to_word(outside.missing->value)));
+  fmt::format_to(std::back_inserter(text), "{} = {{ {} }}\n", key, fmt::join(parts, ", "));
 }
 
 void add_subsystem(Text& text, const SubsystemDescription& subsystem, const std::string& file) {
@@ -68,6 +100,8 @@ void add_subsystem(Text& text, const SubsystemDescription& subsystem, const std:
   fmt::format_to(std::back_inserter(text), "\n[{}]\n", table);
   for (const auto& source : description::kSubsystemSources)
     if (!(subsystem.*source.text).empty()) add_entry(text, source.name, std::string_view(subsystem.*source.text));
+  add_outside(text, "udp", subsystem.udp);
+  add_outside(text, "shm", subsystem.shm);
   description::for_each_subsystem_key([&](const auto& key) { add_if(text, key.name, subsystem.*key.field); });
   if (!subsystem.start.empty()) fmt::format_to(std::back_inserter(text), "[{}.start]\n", table);
   for (const auto& [name, written] : subsystem.start)
@@ -138,6 +172,24 @@ void add_schedule(Text& text, const std::vector<ScheduleDescription>& schedule) 
   }
 }
 
+void add_placement(Text& text, const std::map<std::string, Written<std::int64_t>>& placement) {
+  if (placement.empty()) return;
+  fmt::format_to(std::back_inserter(text), "\n[placement]\n");
+  for (const auto& [subsystem, rank] : placement) add_entry(text, subsystem, OptionValue(rank.value));
+}
+
+void add_sweep(Text& text, const SweepDescription& sweep) {
+  if (sweep.vary.empty() && !sweep.list && sweep.quantities.empty()) return;
+  fmt::format_to(std::back_inserter(text), "\n[sweep]\n");
+  add_if(text, "sampling", sweep.sampling);
+  add_if(text, "list", sweep.list);
+  add_if(text, "cases", sweep.cases);
+  add_if(text, "seed", sweep.seed);
+  if (!sweep.quantities.empty()) add_entry(text, "quantities", OptionValue(values_of(sweep.quantities)));
+  if (!sweep.vary.empty()) fmt::format_to(std::back_inserter(text), "\n[sweep.vary]\n");
+  for (const auto& [name, law, where] : sweep.vary) add_entry(text, name, OptionValue(law));
+}
+
 void add_record(Text& text, const RecordDescription& record) {
   if (!record.variables && !record.interval && !record.format) return;
   fmt::format_to(std::back_inserter(text), "\n[record]\n");
@@ -165,6 +217,8 @@ std::string system_text(const SystemDescription& description) {
   add_connections(text, description.connections);
   add_bonds(text, description.bonds);
   add_schedule(text, description.schedule);
+  add_placement(text, description.placement);
+  add_sweep(text, description.sweep);
   add_record(text, description.record);
   return fmt::to_string(text);
 }

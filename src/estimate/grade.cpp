@@ -12,6 +12,9 @@ namespace entrain {
 namespace {
 
 constexpr double kUnreliableFrom = 10.0;  // times the tolerance
+// Times the tolerance: where the bound is no larger, it does not matter that an output does not converge. What is left
+// of the differences is that of the integration inside the subsystems.
+constexpr double kFarBelow = 0.1;
 // Initialisation solves loops far better, unless it fails to.
 constexpr double kSmallLoopResidual = 1e-6;
 constexpr double kLargeLoopResidual = 1e-2;
@@ -152,9 +155,16 @@ class Grading {
     if (!(largest <= 1.0)) add(Grade::Unreliable, {FactCode::ErrorOutgrows, {output.name}, {{"size", largest}}});
   }
 
+  bool is_far_below(const std::string& name) const {
+    const auto output = std::find_if(estimate_.outputs.begin(), estimate_.outputs.end(),
+                                     [&](const OutputError& one) { return one.name == name; });
+    return output != estimate_.outputs.end() && ratio_of(*output) <= kFarBelow;
+  }
+
   Grade grade_of_reason(const Fact& reason) const {
     if (reason.code == FactCode::EstimateRangesDiffer) return Grade::Unreliable;
     if (reason.code == FactCode::EstimateNoCoupling) return Grade::Check;
+    if (reason.code == FactCode::EstimateNotConverging && is_far_below(reason.subjects.front())) return Grade::Trusted;
     if (is_missing_ && (verdict_.output.empty() || kind_of(reason.code) == FactKind::Warning)) return Grade::Unknown;
     return kind_of(reason.code) == FactKind::Note ? Grade::Trusted : Grade::Check;
   }
@@ -179,6 +189,7 @@ class Grading {
     const FactCode decisive = verdict_.reasons.front().code;
     if (decisive == FactCode::EstimateOff) return changed("run");
     if (decisive == FactCode::HeldInputDifferentiated) return call("advise");
+    if (decisive == FactCode::EstimateRealTime || decisive == FactCode::EstimatePartOutside) return {};
     if (verdict_.grade == Grade::Unknown) return changed("verify");
     if (verdict_.refinement) return changed("run") + estimate::arguments_of(*verdict_.refinement);
     if (decisive == FactCode::InputsOpen || decisive == FactCode::NothingConnected) return call("check");

@@ -66,9 +66,10 @@ void OutputSamples::choose(std::span<const Signal> signals, const RunSummary& su
 }
 
 void OutputSamples::communicated(const Sample& sample, const RunSummary& summary) {
+  if (options_.off) return;
   for (std::size_t s = 0; s < groups_.size(); ++s) {
     auto& group = groups_[s];
-    if (sample.communicated[s] == 0 || options_.off) continue;
+    if (sample.communicated[s] == 0) continue;
     look_at(group, sample);
     if (run_ != nullptr) {
       match(s, sample.t);

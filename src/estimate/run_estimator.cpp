@@ -5,9 +5,12 @@
 #include <list>
 
 #include "base/grid.hpp"
+#include "coupling/engine.hpp"
 #include "entrain/fact_codes.hpp"
+#include "entrain/verdict.hpp"
 #include "estimate/call_meter.hpp"
 #include "estimate/companion_error.hpp"
+#include "estimate/inner_steps.hpp"
 #include "estimate/output_samples.hpp"
 #include "estimate/propagated_error.hpp"
 #include "estimate/replay.hpp"
@@ -22,6 +25,8 @@ namespace {
 constexpr std::uint64_t kFewSteps = 8;
 /// Ranges that differ by more are of different motions.
 constexpr double kRangesDiffer = 2.0;
+/// Of the tolerance: what the integration inside subsystems may add before it is measured.
+constexpr double kMayAdd = 0.1;
 
 /// Reports the progress of a companion.
 class ProgressOf final : public Observer {
@@ -42,6 +47,22 @@ bool sets(const std::optional<Written<bool>>& key) {
   return key && key->value;
 }
 
+/// A run that is never made again, and beside which nothing is computed.
+std::optional<Fact> never_estimated(const SystemDescription& description, const RunOptions& options) {
+  std::vector<std::string> outside;
+  for (const auto& subsystem : description.subsystems) {
+    if (subsystem.udp || subsystem.shm) outside.push_back(subsystem.name);
+  }
+  if (!outside.empty()) return Fact{FactCode::EstimatePartOutside, outside};
+  if (options.real_time || description.real_time) return Fact{FactCode::EstimateRealTime};
+  return std::nullopt;
+}
+
+/// Of equations that are known, and of tables, an output that rests is no step inside.
+bool is_black_box(const SubsystemSummary& subsystem, const SubsystemDescription& written) {
+  return !subsystem.capabilities.equations && written.csv.empty();
+}
+
 }  // namespace
 
 struct RunEstimator::Impl {
@@ -59,8 +80,12 @@ struct RunEstimator::Impl {
         registry(extensions),
         learned(options.learned != nullptr),
         chooses_steps(method_chooses_steps()),
-        samples({.recorded = description.record.variables, .chooses_steps = chooses_steps, .off = !estimate.enabled}) {
+        never(never_estimated(description, options)),
+        samples({.recorded = description.record.variables,
+                 .chooses_steps = chooses_steps,
+                 .off = !estimate.enabled || never}) {
     options.learned = nullptr;
+    options.real_time.reset();
     options.log = {};  // what companions log belongs to no run of the user
   }
 
@@ -91,6 +116,9 @@ struct RunEstimator::Impl {
   void note_judgement(const CompanionJudgement& judgement, const std::string& name);
   void report(double share_of_run, double factor);
   bool jumps_inside_steps() const;
+  std::vector<std::size_t> black_boxes(const RunSummary& summary) const;
+  bool repeat(const InnerRun& how, const RunSummary& summary, Observer& observer);
+  void look_inside(const RunSummary& summary);
   bool compare(const RunSummary& summary);
 
   SystemDescription description;
@@ -100,6 +128,7 @@ struct RunEstimator::Impl {
   method::MethodRegistry registry;
   bool learned;
   bool chooses_steps;
+  std::optional<Fact> never;  ///< why nothing is estimated at all
   OutputSamples samples;
   std::optional<PropagatedError> propagated;  ///< where companions would not see the error
   std::list<Companion> companions;
@@ -123,7 +152,7 @@ void RunEstimator::Impl::watch(session::Session& run) {
     const bool imposed = system.capabilities(SubsystemId{s}).imposed_step.has_value();
     unseen = unseen || sets(written.side_effects) || (imposed && !sets(written.sampled));
   }
-  if (!estimate.enabled || !unseen || !PropagatedError::serves(system, run.method())) return;
+  if (!estimate.enabled || never || !unseen || !PropagatedError::serves(system, run.method())) return;
   run.watch(propagated.emplace());
 }
 
@@ -151,6 +180,7 @@ std::optional<Fact> RunEstimator::Impl::obstacle(const RunSummary& summary) cons
   if (summary.termination != Termination::Completed) {
     return Fact{FactCode::EstimateRunIncomplete, {}, {{"termination", to_string(summary.termination)}}};
   }
+  if (never) return never;
   if (learned || summary.correction) return Fact{FactCode::EstimateLearned};
   if (summary.resumed_from) return Fact{FactCode::EstimateResumed, {}, {{"time", summary.resumed_from->time, "s"}}};
   if (!summary.changes.empty()) {
@@ -188,13 +218,79 @@ void RunEstimator::Impl::name_limits(const RunSummary& summary) {
       result.reasons.push_back({FactCode::EstimateImposedStep, {subsystem.name}, {{"step", *imposed, "s"}}});
       continue;
     }
-    // Of equations that are known, and of tables, an output that rests is no step inside.
-    const bool black_box = !subsystem.capabilities.equations && written.csv.empty();
     const auto inner = samples.groups()[s].rhythm.inner_steps();
-    if (inner == 0 || !black_box) continue;
-    result.reasons.push_back({FactCode::EstimateInnerStep,
-                              {subsystem.name},
-                              {{"steps", inner}, {"inner_step", static_cast<double>(inner) * summary.step, "s"}}});
+    if (inner == 0 || !is_black_box(subsystem, written)) continue;
+    result.reasons.push_back(
+        {FactCode::EstimateInnerStep,
+         {subsystem.name},
+         {{"steps", inner}, {"inner_step", static_cast<double>(inner) * summary.step, "s"}, {"longer", true}}});
+  }
+}
+
+/// Those that integrate inside, in steps that are theirs alone.
+std::vector<std::size_t> RunEstimator::Impl::black_boxes(const RunSummary& summary) const {
+  std::vector<std::size_t> found;
+  for (std::size_t s = 0; s < summary.subsystems.size(); ++s) {
+    const auto& subsystem = summary.subsystems[s];
+    const auto& written = description.subsystems[s];
+    const bool named = samples.groups()[s].rhythm.inner_steps() > 0 || subsystem.capabilities.imposed_step;
+    if (!is_black_box(subsystem, written) || sets(written.sampled) || named) continue;
+    const bool steps = !subsystem.capabilities.function && samples.groups()[s].times.size() > 2;
+    if (steps) found.push_back(s);
+  }
+  return found;
+}
+
+/// The run again, as it was but for what is said. False when it did not get there.
+bool RunEstimator::Impl::repeat(const InnerRun& how, const RunSummary& summary, Observer& observer) {
+  if (interrupted) return false;
+  constexpr double kTighter = 0.01;
+  constexpr double kTight = 1e-7;
+  constexpr double kTightest = 1e-13;
+  auto changed = apart(description, summary);
+  const auto inside = black_boxes(summary);
+  if (how.macro > 1) changed.step = {summary.step / how.macro, {}};
+  for (const std::size_t s : inside) {
+    auto& written = changed.subsystems[s];
+    if (!how.tighter || written.fmu.empty()) continue;
+    const double usual = written.relative_tolerance ? kTighter * written.relative_tolerance->value : kTight;
+    written.relative_tolerance = {std::max(usual, kTightest), {}};
+  }
+  try {
+    session::Session session(changed, options, extensions);
+    if (how.macro == 1 && chooses_steps) session.prescribe(replayed_steps(1.0));
+    for (const std::size_t s : inside) session.system().engine().executor().divide_steps(SubsystemId{s}, how.calls);
+    session.observe(observer);
+    const auto& end = how.until ? session.run_until(*how.until) : session.run();
+    for (const auto& subsystem : end.subsystems) {
+      result.extra_steps += (subsystem.steps + subsystem.trials) * static_cast<std::uint64_t>(how.calls);
+    }
+    result.extra_seconds += end.wall_seconds;
+    interrupted = end.termination == Termination::Interrupted;
+    return end.termination == Termination::Completed || (how.until && end.termination == Termination::Running);
+  } catch (const Error&) {  // such a step does not fit
+    return false;
+  }
+}
+
+/// What companions do not see.
+void RunEstimator::Impl::look_inside(const RunSummary& summary) {
+  const auto inside = black_boxes(summary);
+  if (inside.empty() || !estimate.refines || estimate.meter != nullptr) return;
+  InnerSteps steps(samples,
+                   {.black_boxes = inside,
+                    .macro_steps = summary.macro_steps,
+                    .negligible = kMayAdd * tolerances_of(description).usual,
+                    .fixed_steps = !chooses_steps},
+                   [&](const InnerRun& how, Observer& observer) { return repeat(how, summary, observer); });
+  const auto clocks = steps.find_clocks();
+  for (const auto& clock : clocks) {
+    result.reasons.push_back(
+        {FactCode::EstimateInnerStep, {summary.subsystems[clock.subsystem].name}, {{"inner_step", clock.step, "s"}}});
+  }
+  if (clocks.size() == inside.size() || steps.add_errors(result.outputs)) return;
+  for (const std::size_t s : inside) {
+    result.reasons.push_back({FactCode::EstimateInnerStep, {summary.subsystems[s].name}});
   }
 }
 
@@ -424,6 +520,7 @@ ErrorEstimate RunEstimator::Impl::result_of(const RunSummary& summary) {
   if (!compare(summary) && !interrupted) {
     result.reasons.push_back({FactCode::EstimateNotPossible, {}, {{"why", why_not}}});
   }
+  if (!interrupted && !companions.empty()) look_inside(summary);
   if (interrupted) {
     result.outputs.clear();
     name_outputs(summary);

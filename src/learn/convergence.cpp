@@ -8,9 +8,11 @@
 #include "base/signal_range.hpp"
 #include "entrain/fact_codes.hpp"
 #include "learn/learning_loop.hpp"
+#include "learn/waveform_loop.hpp"
 #include "numerics/exponential.hpp"
 #include "numerics/learning_gain.hpp"
 #include "numerics/linear_fit.hpp"
+#include "session/learned.hpp"
 
 namespace entrain::learning {
 namespace {
@@ -177,6 +179,52 @@ ConvergenceEstimate estimate_convergence(RepeatedRun& run, std::span<const Learn
   if (steps.fitted == run.system().size()) estimated.values.emplace_back("own_steps", 1);
   if (gain.largest < 1.0 && gain.radius < 1.0) estimated.values.emplace_back("falls", 1);
   result.notes.push_back({FactCode::DelayedLoopRadius, {}, {{"radius", *result.radius}}});
+  return result;
+}
+
+ConvergenceEstimate estimate_waveform_convergence(RepeatedRun& run, const WaveformLaw& law, LearnInputs kind,
+                                                  const LearnOptions& options) {
+  ConvergenceEstimate result;
+  const auto& settings = run.settings();
+  const auto& wires = law.wires();
+  CoupledSystem& system = run.system();
+  for (const auto& wire : wires) {
+    if (wire.source_span == 1 && wire.consumer_span == 1) continue;
+    result.notes.push_back(
+        {FactCode::ConvergenceNotEstimated, {}, {{"why", "waveforms are not estimated with steps of several sizes"}}});
+    return result;
+  }
+  if (auto why = obstacle(system, wires, options, settings.step)) {
+    result.notes.push_back(*std::move(why));
+    return result;
+  }
+  FirstSteps first_steps(run);
+  run.run(settings.start + static_cast<double>(kPilotSteps) * settings.step, nullptr, first_steps);
+  run.initialize();
+  std::vector<Linearization> subsystems(run.system().size());
+  for (std::size_t s = 0; s < subsystems.size(); ++s) {
+    const SubsystemId id{s};
+    run.system().linearize_all(std::span(&id, 1), std::span(&subsystems[s], 1));
+  }
+  const auto taken = session::waveforms_of(run.system(), settings.step, WaveformLaw::orders_of(kind));
+  std::vector<int> degrees;
+  std::vector<double> scales;
+  for (const auto& wire : wires) {
+    const int degree = taken.input_degree[run.system().graph().owner(wire.connection.input)];
+    degrees.push_back(std::min(degree == 2 ? 1 : degree, static_cast<int>(WaveformLaw::orders_of(kind)) - 1));
+    scales.push_back(first_steps.range(wire.connection.input));
+  }
+  const auto gain =
+      numerics::learning_gain(waveform_loop(run.system().graph(), subsystems, settings.step, wires, degrees, scales),
+                              {options.gain, options.cutoff * settings.step});
+  result.gamma = gain.largest;
+  result.radius = gain.radius;
+  Fact& estimated =
+      result.notes.emplace_back(Fact{FactCode::ConvergenceEstimated,
+                                     {},
+                                     {{"gamma", gain.largest}, {"frequency", gain.angle / settings.step, "rad/s"}}});
+  if (gain.largest < 1.0 && gain.radius < 1.0) estimated.values.emplace_back("falls", 1);
+  result.notes.push_back({FactCode::DelayedLoopRadius, {}, {{"radius", gain.radius}}});
   return result;
 }
 

@@ -7,6 +7,7 @@
 
 #include "learn/learned_connections.hpp"
 #include "learn/repeated_run.hpp"
+#include "learn/waveform_law.hpp"
 
 namespace entrain::learning {
 
@@ -21,5 +22,9 @@ struct ConvergenceEstimate {
 /// else the exact step of its linearization is taken.
 ConvergenceEstimate estimate_convergence(RepeatedRun& run, std::span<const LearnedWire> wires,
                                          const LearnOptions& options);
+
+/// The same for inputs that are corrected by polynomials over the steps.
+ConvergenceEstimate estimate_waveform_convergence(RepeatedRun& run, const WaveformLaw& law, LearnInputs kind,
+                                                  const LearnOptions& options);
 
 }  // namespace entrain::learning

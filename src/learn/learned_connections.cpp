@@ -84,6 +84,12 @@ double WireRecord::error(std::size_t w, std::size_t k) const {
   return k % wires_[w].consumer_span == 0 ? meant(w, k) - received(w, k) : 0.0;
 }
 
+std::vector<double> WireRecord::sent() const {
+  std::vector<double> all;
+  for (const auto& values : sent_) all.insert(all.end(), values.begin(), values.end());
+  return all;
+}
+
 std::vector<LearnedCourse> WireRecord::courses(const Graph& graph) const {
   std::vector<LearnedCourse> courses;
   for (std::size_t w = 0; w < wires_.size(); ++w) {

@@ -46,6 +46,8 @@ class WireRecord : public Observer {
   double meant(std::size_t w, std::size_t k) const;
   /// meant - received; zero where the consumer takes nothing because it is in the middle of a step.
   double error(std::size_t w, std::size_t k) const;
+  /// Outputs as they were passed on, one wire after the other.
+  std::vector<double> sent() const;
   /// Of every wire, over the steps of its consumer.
   std::vector<LearnedCourse> courses(const Graph& graph) const;
 

@@ -3,19 +3,15 @@
 #include <algorithm>
 #include <numeric>
 
+#include "learn/linear_row.hpp"
+
 namespace entrain::learning {
 namespace {
 
 constexpr std::size_t kCyclesAhead = 2;  // a late output on the line to its next value: two steps of its subsystem
 
-/// A number that follows linearly from the states and sent outputs at the start of a cycle and the corrections in it.
-using Row = std::vector<double>;
-
-void add(Row& to, double factor, const Row& row) {
-  for (std::size_t i = 0; i < to.size(); ++i) to[i] += factor * row[i];
-}
-
-/// One cycle, carried out once for all starts and all corrections.
+/// One cycle, carried out once for all starts and all corrections. Rows: of the states and sent outputs at its start
+/// and the corrections in it.
 class Cycle {
  public:
   Cycle(const Graph& graph, std::span<const StepMatrices> steps, std::span<const LearnedWire> wires,

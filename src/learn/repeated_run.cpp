@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/grid.hpp"
 #include "coupling/engine.hpp"
 #include "entrain/fact_codes.hpp"
 #include "run/runner.hpp"
@@ -19,6 +20,17 @@ void RepeatedRun::make() {
   prepared_ = {};  // first: an FMU may allow one instance at a time
   prepared_ = session::prepare(description_, settings_.threads, extensions_, problems);
   if (!prepared_.system) throw Error(std::move(problems));
+  for (std::size_t s = 0; s < system().size(); ++s) {
+    Remote* remote = system().facets(SubsystemId{s}).remote;
+    if (remote != nullptr) remote->keep_answers(base::Grid(settings().start, settings().stop, settings().step).steps());
+  }
+}
+
+bool RepeatedRun::on_a_bench() {
+  for (std::size_t s = 0; s < system().size(); ++s) {
+    if (system().facets(SubsystemId{s}).remote != nullptr) return true;
+  }
+  return settings_.real_time.has_value();
 }
 
 void RepeatedRun::rewind() {
@@ -62,6 +74,7 @@ RunSummary RepeatedRun::run(Time horizon, running::CorrectionSchedule* correctio
   running::Runner runner(system(), *prepared_.method, prepared_.settings, prepared_.summary, settings_.interrupt,
                          settings_.threads);
   runner.correct(corrections);
+  if (settings_.real_time) runner.pace(*settings_.real_time);
   runner.observe(observer);
   runner.run_until(horizon);
   if (runner.summary().termination == Termination::Failed) require_rebuild();

@@ -14,11 +14,14 @@ class RepeatedRun {
   struct Settings {
     int threads = 1;
     const std::atomic<bool>* interrupt = nullptr;
+    std::optional<RealTimeOptions> real_time = {};
   };
   /// Throws Error with every problem of the system.
   RepeatedRun(SystemDescription description, const Extensions& extensions, Settings settings);
 
   CoupledSystem& system() { return *prepared_.system; }
+  /// Parts outside, or the wall clock, take part: no two runs are the same.
+  bool on_a_bench();
   const RunSettings& settings() const { return prepared_.settings; }
 
   /// From the start to the first communication time at or after `horizon`. How it went is in the summary.

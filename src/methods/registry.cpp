@@ -2,6 +2,7 @@
 
 #include "entrain/fact_codes.hpp"
 #include "methods/asynchronous/f3ornits.hpp"
+#include "methods/asynchronous/waveform.hpp"
 #include "methods/explicit/gauss_seidel.hpp"
 #include "methods/explicit/jacobi.hpp"
 #include "methods/explicit/nepce.hpp"
@@ -21,7 +22,7 @@ std::vector<MethodFactory> factories() {
 
 MethodRegistry::MethodRegistry(const Extensions& extensions) {
   // The plainest first: it is the default, and where nothing distinguishes methods the first is taken.
-  auto makers = factories<Jacobi, GaussSeidel, Nepce, Missiles, Ifosmondi, F3ornits, Monolithic>();
+  auto makers = factories<Jacobi, GaussSeidel, Nepce, Missiles, Ifosmondi, F3ornits, Waveform, Monolithic>();
   makers.insert(makers.end(), extensions.methods.begin(), extensions.methods.end());
   for (auto& make : makers) {
     const auto method = make ? make() : nullptr;

@@ -39,12 +39,21 @@ BackgroundWriter::~BackgroundWriter() {
   syncing_.join();
 }
 
-void BackgroundWriter::hand_over() {
-  std::unique_lock lock(mutex_);
+/// False when there is no other block, and it must not be waited for.
+bool BackgroundWriter::hand_over() {
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (waits_) {
+    lock.lock();
+  } else {
+    constexpr int kAttempts = 1000;  // the other thread holds it for less than a microsecond, unless it was interrupted
+    for (int i = 0; i < kAttempts && !lock.owns_lock(); ++i) static_cast<void>(lock.try_lock());
+    if (!lock.owns_lock() || waiting_ + 1 >= kBlocks) return false;
+  }
   ++waiting_;
   handed_over_.notify_one();
   filling_ = (filling_ + 1) % kBlocks;
   written_block_.wait(lock, [&] { return waiting_ < kBlocks; });
+  return true;
 }
 
 void BackgroundWriter::finish() {

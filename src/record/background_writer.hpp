@@ -27,12 +27,15 @@ class BackgroundWriter {
   BackgroundWriter(const BackgroundWriter&) = delete;
   BackgroundWriter& operator=(const BackgroundWriter&) = delete;
 
-  /// The block that has room for a row. Throws, once, what went wrong with earlier rows.
-  RowBlock& block() {
+  /// The block that has room for a row; null where it must not be waited for. Throws, once, what went wrong with
+  /// earlier rows.
+  RowBlock* block() {
     if (failed_.load(std::memory_order_relaxed)) throw_failure();
-    if (blocks_[filling_].full()) hand_over();
-    return blocks_[filling_];
+    if (blocks_[filling_].full() && !hand_over()) return nullptr;
+    return &blocks_[filling_];
   }
+  /// Rows that find no room are lost from now on, not waited for.
+  void never_wait() { waits_ = false; }
   /// The row that was added last is complete: it belongs to the thread now.
   void publish() { published_[filling_].store(blocks_[filling_].rows(), std::memory_order_release); }
   /// Everything is in the file. Throws like `block`.
@@ -41,7 +44,7 @@ class BackgroundWriter {
  private:
   static constexpr std::size_t kBlocks = 3;  // one is filled, one is written, one lies between them
 
-  void hand_over();
+  bool hand_over();
   void work();
   void write_rows(RowRange rows, bool flushes);
   void keep_on_disk();
@@ -52,6 +55,7 @@ class BackgroundWriter {
   std::vector<RowBlock> blocks_;  // a ring; those from written_ to filling_ belong to the thread
   std::array<std::atomic<std::size_t>, kBlocks> published_{};  // complete rows of each
   std::size_t filling_ = 0;
+  bool waits_ = true;
   std::mutex mutex_;
   std::condition_variable handed_over_, written_block_, stopped_;
   std::size_t written_ = 0;

@@ -32,7 +32,7 @@ struct KeptRows {
 };
 
 /// A line end inside quotes is text.
-KeptRows rows_until(const std::filesystem::path& file, Time t) {
+KeptRows rows_until(const std::filesystem::path& file, Time t, std::uint64_t most_at_t) {
   std::ifstream stream(file, std::ios::binary);
   KeptRows kept;
   std::uint64_t at = 0;
@@ -50,7 +50,7 @@ KeptRows rows_until(const std::filesystem::path& file, Time t) {
     double time = 0.0;
     const auto read = std::from_chars(first.data(), first.data() + first.size(), time);
     const bool header = kept.bytes == 0;
-    if (!header && (read.ec != std::errc() || time > t)) break;
+    if (!header && (read.ec != std::errc() || time > t || (time == t && most_at_t-- == 0))) break;
     if (!header) kept.last = time;
     kept.bytes = at;
     in_first = true;
@@ -85,9 +85,9 @@ class CsvFile : public ResultsFile {
     std::ifstream(path_, std::ios::binary).read(found.data(), std::ssize(found));
     if (found != header) refuse(FactCode::ResultsOtherColumns);
   }
-  void continue_after(std::optional<Time> last) override {
+  void continue_after(std::optional<Time> last, std::uint64_t rows_there) override {
     if (!continued_) return;
-    const KeptRows kept = rows_until(path_, last.value_or(-std::numeric_limits<Time>::infinity()));
+    const KeptRows kept = rows_until(path_, last.value_or(-std::numeric_limits<Time>::infinity()), rows_there);
     if (kept.last != last) refuse(FactCode::ResultsRowMissing, {{"time", *last, "s"}});
     file_.emplace(path_, kept.bytes, kept.last);
   }

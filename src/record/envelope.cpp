@@ -3,6 +3,15 @@
 #include <cmath>
 
 namespace entrain {
+namespace {
+
+/// As std::fmin and std::fmax, which pass by NaN, without a call.
+void widen(double& low, double& high, double value) {
+  if (!(value >= low) && !std::isnan(value)) low = value;
+  if (!(value <= high) && !std::isnan(value)) high = value;
+}
+
+}  // namespace
 
 Envelope::Envelope(std::size_t channels, std::size_t most_spans)
     : channels_(channels), most_spans_(most_spans + most_spans % 2) {
@@ -24,11 +33,9 @@ void Envelope::add(Time t, std::span<const double> values) {
   }
   times_.back() = t;
   ++in_last_span_;
-  const std::size_t first = low_.size() - channels_;
-  for (std::size_t c = 0; c < channels_; ++c) {
-    low_[first + c] = std::fmin(low_[first + c], values[c]);  // fmin and fmax pass by NaN
-    high_[first + c] = std::fmax(high_[first + c], values[c]);
-  }
+  double* low = low_.data() + low_.size() - channels_;
+  double* high = high_.data() + high_.size() - channels_;
+  for (const double value : values.first(channels_)) widen(*low++, *high++, value);
 }
 
 void Envelope::join_pairs() {

@@ -1,6 +1,7 @@
 #include "record/octave_counts.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -12,6 +13,14 @@ constexpr int kLowest = -128;  // the exponent of all that counts as 0
 constexpr int kHighest = 127;  // with all that is larger, and infinity
 constexpr std::size_t kOctaves = kHighest - kLowest + 1;
 
+/// Of a double, as std::ilogb, but for 0 and what is nearly 0, which lie below all octaves, and infinity, above them.
+int exponent(double size) {
+  constexpr unsigned kFraction = 52;
+  constexpr std::uint64_t kExponents = 0x7ff;
+  constexpr int kBias = 1023;
+  return static_cast<int>((std::bit_cast<std::uint64_t>(size) >> kFraction) & kExponents) - kBias;
+}
+
 }  // namespace
 
 OctaveCounts::OctaveCounts(std::size_t channels) : counts_(channels * kOctaves) {}
@@ -19,7 +28,7 @@ OctaveCounts::OctaveCounts(std::size_t channels) : counts_(channels * kOctaves) 
 void OctaveCounts::add(std::span<const double> sizes) {
   std::uint64_t* counts = counts_.data();
   for (const double size : sizes) {
-    if (!std::isnan(size)) ++counts[std::clamp(std::ilogb(size), kLowest, kHighest) - kLowest];
+    if (!std::isnan(size)) ++counts[std::clamp(exponent(size), kLowest, kHighest) - kLowest];
     counts += kOctaves;
   }
 }

@@ -37,7 +37,7 @@ struct Recorder::Impl {
   void resume(const Sample& sample, std::span<const std::byte> memory);
   recording::RecordedLayout layout_of(std::span<const Signal> signals, const RunSummary& summary);
   void complete();
-  recording::RowBlock::Row add_row(Time t);
+  std::optional<recording::RowBlock::Row> add_row(Time t);
   void add_grid_row();
   std::vector<Value> chosen_discrete(const Sample& sample) const;
   void write_discrete(std::span<const Value> values, const recording::RowBlock::Row& row) const;
@@ -53,7 +53,11 @@ struct Recorder::Impl {
   std::vector<std::size_t> group_columns_;     ///< one column of each group
   std::unique_ptr<recording::UniformRows> grid_;         ///< with an interval only
   std::unique_ptr<recording::BackgroundWriter> writer_;  ///< from the first row to the end
-  bool begun_ = false;                                   ///< the file has its header, and is not complete yet
+  bool never_waits_ = false;
+  std::uint64_t dropped_ = 0;  ///< rows that found no room
+  Time last_row_ = -kNever;    ///< without an interval
+  std::uint64_t rows_at_last_ = 0;
+  bool begun_ = false;      ///< the file has its header, and is not complete yet
   base::Bytes before_end_;  ///< what was to be remembered before incomplete rows were written at the end
 };
 
@@ -96,6 +100,7 @@ void Recorder::Impl::begin(std::span<const Signal> signals, const RunSummary& su
   group_subsystems_.clear();
   group_columns_.clear();
   held_ = {};
+  last_row_ = -kNever;
   needs_ = {};
   std::vector<std::size_t> subsystems;
   for (const auto index : chosen_) {
@@ -112,13 +117,16 @@ void Recorder::Impl::begin(std::span<const Signal> signals, const RunSummary& su
 }
 
 /// To be published when it is filled. The threads begin with the first row: until then a run may be resumed, which
-/// changes the file.
-recording::RowBlock::Row Recorder::Impl::add_row(Time t) {
+/// changes the file. Nothing where the row is dropped.
+std::optional<recording::RowBlock::Row> Recorder::Impl::add_row(Time t) {
   if (!writer_) {
     writer_ = std::make_unique<recording::BackgroundWriter>(*file_, chosen_.size(), group_subsystems_.size(),
                                                             discrete_.size());
+    if (never_waits_) writer_->never_wait();
   }
-  return writer_->block().add(t);
+  if (auto* block = writer_->block()) return block->add(t);
+  ++dropped_;
+  return std::nullopt;
 }
 
 void Recorder::Impl::communicated(const Sample& sample) {
@@ -129,7 +137,10 @@ void Recorder::Impl::communicated(const Sample& sample) {
     while (grid_->row_is_complete()) add_grid_row();
     return;
   }
-  const auto row = add_row(sample.t);
+  const auto added = add_row(sample.t);
+  if (!added) return;
+  rows_at_last_ = std::exchange(last_row_, sample.t) == sample.t ? rows_at_last_ + 1 : 1;
+  const auto& row = *added;
   const double* values = sample.values.data();
   for (std::size_t i = 0; i < chosen_.size(); ++i) row.values[i] = values[chosen_[i]];
   for (std::size_t g = 0; g < group_subsystems_.size(); ++g) {
@@ -154,7 +165,9 @@ void Recorder::Impl::write_discrete(std::span<const Value> values, const recordi
 
 void Recorder::Impl::add_grid_row() {
   const auto from = grid_->take_row();
-  const auto row = add_row(from.t);
+  const auto added = add_row(from.t);
+  if (!added) return;
+  const auto& row = *added;
   std::copy(from.values.begin(), from.values.end(), row.values);
   for (std::size_t g = 0; g < group_columns_.size(); ++g) row.known[g] = from.known[group_columns_[g]];
   if (!discrete_.empty()) write_discrete(held_.at(from.t), row);
@@ -164,19 +177,24 @@ void Recorder::Impl::add_grid_row() {
 std::vector<std::byte> Recorder::Impl::memory() const {
   if (writer_) writer_->finish();
   if (!before_end_.empty()) return before_end_;
-  return grid_ ? base::to_bytes(chosen_, *grid_, held_) : base::Bytes();
+  return grid_ ? base::to_bytes(chosen_, *grid_, held_) : base::to_bytes(rows_at_last_);
 }
 
 void Recorder::Impl::resume(const Sample& sample, std::span<const std::byte> memory) {
-  if (!grid_) return file_->continue_after(sample.t);
-  if (memory.empty())
+  const bool of_rows = memory.size() == base::to_bytes(rows_at_last_).size();  // of a recorder without an interval
+  if (!grid_) {
+    if (of_rows) base::from_bytes(memory, rows_at_last_);
+    last_row_ = sample.t;
+    return file_->continue_after(sample.t, of_rows ? rows_at_last_ : recording::kAllRows);
+  }
+  if (memory.empty() || of_rows)
     return communicated(sample);  // the run that saved the checkpoint had no recorder: the grid begins here
   std::vector<std::size_t> chosen;
   base::from_bytes(memory, chosen, *grid_, held_);
   if (chosen != chosen_) {
     throw Error(ErrorCode::InvalidSystem, {FactCode::OtherSignalsRecorded});
   }
-  file_->continue_after(grid_->last_row_time());
+  file_->continue_after(grid_->last_row_time(), recording::kAllRows);
 }
 
 void Recorder::Impl::end() {
@@ -221,6 +239,14 @@ void Recorder::communicated(const Sample& sample, const RunSummary&) {
 
 void Recorder::end(const RunSummary&) {
   impl_->end();
+}
+
+void Recorder::never_wait() {
+  impl_->never_waits_ = true;
+}
+
+std::uint64_t Recorder::dropped_rows() const {
+  return impl_->dropped_;
 }
 
 std::optional<Time> Recorder::recorded_until() const {

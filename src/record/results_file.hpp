@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,10 +60,13 @@ class ResultsFile {
   virtual void complete() {}
   /// Of the last row that the file contains.
   virtual std::optional<Time> last_time() const { return std::nullopt; }
-  /// Of a file that is continued, before the first block: rows later than `last` are taken out, for they come again.
-  /// One that has no row there is refused. nullopt: only the header stays.
-  virtual void continue_after(std::optional<Time> /*last*/) {}
+  /// Of a file that is continued, before the first block: rows later than `last` are taken out, for they come again;
+  /// of those at `last`, which an instant has several of, that many stay. One that has no row there is refused.
+  /// nullopt: only the header stays.
+  virtual void continue_after(std::optional<Time> /*last*/, std::uint64_t /*rows_there*/) {}
 };
+
+inline constexpr std::uint64_t kAllRows = std::numeric_limits<std::uint64_t>::max();
 
 /// Of a value of `record.format`.
 std::string results_file_name(std::string_view format);

@@ -60,7 +60,8 @@ bool contains_run(const fs::path& folder) {
 }
 
 void remove_run(const fs::path& folder) {
-  std::vector<fs::path> files{"report.html", "fmu.log", "steps.json", "frames.csv", "system.resolved.toml"};
+  std::vector<fs::path> files{"report.html",          "fmu.log",       "steps.json", "frames.csv",
+                              "system.resolved.toml", "control.socket"};
   for (const auto format : {kCsvFormat, kHdf5Format, kMatFormat}) {
     files.emplace_back(results_file_name(format));
     files.push_back(journal_of(files.back()));

@@ -59,6 +59,7 @@ Json json_of(const Capabilities& capabilities) {
             {"equations", capabilities.equations},
             {"announces_events", capabilities.announces_events},
             {"reset", capabilities.reset}};
+  if (capabilities.function) json["function"] = true;
   if (capabilities.once_per_process) json["once_per_process"] = true;
   if (capabilities.imposed_step) json["imposed_step"] = *capabilities.imposed_step;
   if (capabilities.step_offset > 0.0) json["step_offset"] = capabilities.step_offset;

@@ -34,6 +34,10 @@ Json iterations_of(const LearnResult& result) {
     for (const auto& connection : iteration.connections) {
       entry["connections"][connection.name] = {{"norm", connection.norm}, {"max_error", connection.max_error}};
     }
+    if (iteration.missed_deadlines > 0) entry["missed_deadlines"] = iteration.missed_deadlines;
+    if (iteration.held_steps > 0) entry["held_steps"] = iteration.held_steps;
+    if (!iteration.not_used.empty()) entry["not_used"] = iteration.not_used;
+    if (iteration.gamma) entry["gamma"] = *iteration.gamma;
     if (!iteration.failure.empty()) entry["failure"] = iteration.failure;
     list.push_back(std::move(entry));
   }
@@ -50,6 +54,10 @@ Learned learned_of(const Json& json) {
     throw Error(ErrorCode::InvalidSystem, {FactCode::LearnedStepCount, {}, {{"steps", steps.dump()}}});
   }
   learned.steps = steps.get<std::uint64_t>();
+  const auto kind = from_word<LearnInputs>(json.value("inputs", std::string(to_word(LearnInputs::Held))));
+  if (!kind) throw Error(ErrorCode::InvalidSystem, {FactCode::LearnedFormat});
+  learned.kind = *kind;
+  learned.orders = *kind == LearnInputs::Hermite ? 4 : *kind == LearnInputs::Linear ? 2 : 1;
   // JSON knows no infinity: null is the error of runs that all diverged.
   const auto& error = json.at("error");
   learned.error = error.is_null() ? std::numeric_limits<double>::infinity() : error.get<double>();
@@ -57,16 +65,17 @@ Learned learned_of(const Json& json) {
   learned.description = json.at("description").get<std::vector<std::string>>();
   const auto& corrections = json.at("corrections");
   for (const auto& [name, values] : corrections.items()) {  // before memory is allocated for the stated number
-    if (values.size() == learned.steps) continue;
+    if (values.size() / learned.orders == learned.steps && values.size() % learned.orders == 0) continue;
     throw Error(ErrorCode::InvalidSystem,
                 {FactCode::LearnedCount, {name}, {{"count", values.size()}, {"steps", learned.steps}}});
   }
-  learned.corrections.resize(learned.steps * corrections.size());
+  learned.corrections.resize(learned.steps * learned.orders * corrections.size());
   std::size_t i = 0;
   for (const auto& [name, values] : corrections.items()) {
     learned.inputs.push_back(name);
-    for (std::size_t k = 0; k < learned.steps; ++k) {
-      learned.corrections[k * corrections.size() + i] = values[k].get<double>();
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      const std::size_t place = k / learned.orders * corrections.size() + i;
+      learned.corrections[place * learned.orders + k % learned.orders] = values[k].get<double>();
     }
     ++i;
   }
@@ -85,8 +94,10 @@ std::string learned_json(const Learned& learned) {
   Json corrections = Json::object();
   for (std::size_t i = 0; i < learned.inputs.size(); ++i) {
     Json values = Json::array();
-    for (std::size_t k = 0; k < learned.steps; ++k)
-      values.push_back(learned.corrections[k * learned.inputs.size() + i]);
+    for (std::size_t k = 0; k < learned.steps; ++k) {
+      for (std::size_t p = 0; p < learned.orders; ++p)
+        values.push_back(learned.corrections[(k * learned.inputs.size() + i) * learned.orders + p]);
+    }
     corrections[learned.inputs[i]] = std::move(values);
   }
   // One line: a number per line would be most of the file.
@@ -96,6 +107,7 @@ std::string learned_json(const Learned& learned) {
               {"step", learned.step},
               {"steps", learned.steps},
               {"error", learned.error},
+              {"inputs", std::string(to_word(learned.kind))},
               {"options", std::move(options)},
               {"description", learned.description},
               {"corrections", std::move(corrections)}}
@@ -140,10 +152,14 @@ namespace entrain::reporting {
 Json learn_result_data(const LearnResult& result) {
   const auto or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
   return {{"system", result.learned.system},
+          {"inputs", std::string(to_word(result.plan.inputs))},
           {"end", std::string(to_string(result.end))},
           {"verdict", result.judged ? json_of(&result.judged->verdict) : Json()},
           {"outputs", json_of(result.judged ? result.judged->estimate : ErrorEstimate{})},
+          {"uncorrected", result.uncorrected ? json_of(&result.uncorrected->verdict) : Json()},
+          {"held_learned", result.held_learned ? json_of(&result.held_learned->verdict) : Json()},
           {"residual", result.learned.error},
+          {"repeatability", or_null(result.repeatability)},
           {"best_iteration", result.best},
           {"learned_to", result.learned_to},
           {"stop", result.stop},

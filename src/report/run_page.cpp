@@ -199,8 +199,7 @@ Verdict verdict(const fs::path& run_directory) {
 
 namespace entrain::reporting {
 
-std::string run_page(const fs::path& folder) {
-  require_pages();
+Json run_page_data(const fs::path& folder) {
   auto files = read_run_folder(folder);
   const auto verdict = read_verdict(folder, files.run);
   std::vector<DrawnSignal> drawn;
@@ -218,12 +217,21 @@ std::string run_page(const fs::path& folder) {
             {"frames", frames_json(folder / "frames.csv")},
             {"system", files.system}};
   data["results"] = packed_signals(drawn, room_in_page(data));
-  return page_with(data);
+  return data;
+}
+
+std::string run_page(const fs::path& folder) {
+  require_pages();
+  return page_with(run_page_data(folder));
 }
 
 }  // namespace entrain::reporting
 
 namespace entrain {
+
+std::string report_json(const fs::path& run_directory) {
+  return reporting::run_page_data(run_directory).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 void report(const fs::path& run_directory, const fs::path& file) {
   base::replace_file(file, reporting::run_page(run_directory));

@@ -15,6 +15,9 @@ nlohmann::ordered_json read_run_json(const std::filesystem::path& folder);
 /// Units and descriptions that the results do not hold themselves, from run.json.
 void add_units(Results& results, const nlohmann::ordered_json& run);
 
+/// What its page shows. Throws Error{FileFailed}.
+nlohmann::ordered_json run_page_data(const std::filesystem::path& folder);
+
 /// The report of a run, as HTML in one file. Throws Error{FileFailed}.
 std::string run_page(const std::filesystem::path& folder);
 

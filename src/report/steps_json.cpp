@@ -75,6 +75,23 @@ Json residual_of(const recording::StepHistory& history, const RunSummary& summar
   return entry;
 }
 
+/// Of a paced run: what each macro step took beside its deadline.
+void add_pacing(Json& channels, const PacingSummary& pacing) {
+  std::size_t channel = 0;
+  for (const char* name : {"pacing:latency", "pacing:computing", "pacing:slack"}) {
+    Json low = Json::array();
+    Json high = Json::array();
+    for (std::size_t span = 0; span < pacing.track.size(); ++span) {
+      low.push_back(rounded(pacing.track.low(span, channel)));
+      high.push_back(rounded(pacing.track.high(span, channel)));
+    }
+    Json entry{{"name", name}, {"unit", "s"}, {"time", times_of(pacing.track)}};
+    add_course(entry, std::move(low), std::move(high));
+    channels.push_back(std::move(entry));
+    ++channel;
+  }
+}
+
 }  // namespace
 
 UsualResidual usual_residual(const recording::StepHistory& history, const RunSummary& summary) {
@@ -91,6 +108,7 @@ std::string steps_json(const recording::StepHistory& history, const RunSummary& 
   Json channels = Json::array();
   for (std::size_t c = 0; c < history.channels().size(); ++c) channels.push_back(channel_of(history, c));
   if (history.differences().channels() > 0) channels.push_back(residual_of(history, summary));
+  if (summary.pacing) add_pacing(channels, *summary.pacing);
   const Json json{{"steps", history.steps().samples()},
                   {"steps_per_point", history.steps().samples_per_span()},
                   {"time", times_of(history.steps())},

@@ -68,6 +68,33 @@ Json own_steps_of(const OwnSteps& steps) {
           {"jumps", steps.jumps}};
 }
 
+Json datagrams_of(const DatagramCounters& of) {
+  return {{"sent", of.sent},       {"received", of.received}, {"late", of.late},
+          {"lost", of.lost},       {"doubled", of.doubled},   {"reordered", of.reordered},
+          {"invalid", of.invalid}, {"foreign", of.foreign},   {"held", of.held}};
+}
+
+Json quantiles_of(const TimingQuantiles& of) {
+  return {{"median", of.median}, {"p90", of.p90}, {"p99", of.p99}, {"p999", of.p999}, {"max", of.most}};
+}
+
+/// Its course is in steps.json.
+Json pacing_of(const PacingSummary& pacing) {
+  return {{"factor", pacing.factor},
+          {"overrun", to_word(pacing.overrun)},
+          {"steps", pacing.steps},
+          {"missed", pacing.missed},
+          {"worst_overrun", pacing.worst_overrun},
+          {"worst_time", pacing.worst_time},
+          {"skipped_periods", pacing.skipped_periods},
+          {"behind", pacing.behind},
+          {"dropped_rows", pacing.dropped_rows},
+          {"latency", quantiles_of(pacing.latency)},
+          {"computing", quantiles_of(pacing.computing)},
+          {"slack", {{"min", pacing.least_slack}, {"median", pacing.median_slack}}},
+          {"histogram", {{"limits", pacing.histogram_limits}, {"counts", pacing.histogram_counts}}}};
+}
+
 Json subsystems_of(const RunSummary& summary) {
   Json subsystems = Json::object();
   for (const auto& subsystem : summary.subsystems) {
@@ -75,6 +102,7 @@ Json subsystems_of(const RunSummary& summary) {
                {"trials", subsystem.trials},   {"rollbacks", subsystem.rollbacks},
                {"seconds", subsystem.seconds}, {"capabilities", reporting::json_of(subsystem.capabilities)}};
     if (subsystem.own_steps) entry["own_steps"] = own_steps_of(*subsystem.own_steps);
+    if (subsystem.datagrams) entry["datagrams"] = datagrams_of(*subsystem.datagrams);
     reporting::append(subsystems, subsystem.name, std::move(entry));
   }
   return subsystems;
@@ -138,6 +166,11 @@ std::string summary_json(const RunSummary& summary, std::span<const Signal> reco
   }
   if (summary.resumed_from) {
     json["resumed_from"] = {{"directory", summary.resumed_from->directory}, {"time", summary.resumed_from->time}};
+  }
+  if (summary.pacing) json["pacing"] = pacing_of(*summary.pacing);
+  for (const auto& rank : summary.ranks) {
+    json["ranks"].push_back(
+        {{"host", rank.host}, {"subsystems", rank.subsystems}, {"busy", rank.busy}, {"waiting", rank.waiting}});
   }
   return reporting::json_text(json);
 }

@@ -14,7 +14,9 @@ CouplingResidual::CouplingResidual(const CoupledSystem& system)
       difference_(system.graph().inputs(), 0.0),
       ranges_(system.graph().outputs(), base::SignalRange::nothing()),
       around_(system.size(), 0.0),
-      met_(system.graph().inputs(), 0) {}
+      met_(system.graph().inputs(), 0) {
+  for (const auto& connection : system.graph().connections()) connected_.push_back(connection.input);
+}
 
 void CouplingResidual::begin(Time start) {
   update(start);
@@ -88,12 +90,16 @@ void CouplingResidual::look_back() {
 }
 
 void CouplingResidual::read_differences(Time now, std::span<double> all) const {
-  const auto& connections = system_->graph().connections();
-  for (std::size_t c = 0; c < connections.size(); ++c) {
-    const InputId input = connections[c].input;
-    const double arrived = system_->engine().transfer().uncorrected(input, system_->signals());
-    all[c] = both_ends_communicated(input, now) ? std::abs(system_->inputs()[input] - arrived)
-                                                : std::numeric_limits<double>::quiet_NaN();
+  const double* inputs = system_->inputs().data();
+  const auto signals = system_->signals();
+  const auto& transfer = system_->engine().transfer();
+  double* difference = all.data();
+  for (const InputId input : connected_) {
+    *difference++ = std::abs(inputs[input] - transfer.uncorrected(input, signals));
+  }
+  if (system_->all_at(now)) return;
+  for (std::size_t c = 0; c < connected_.size(); ++c) {
+    if (!both_ends_communicated(connected_[c], now)) all[c] = std::numeric_limits<double>::quiet_NaN();
   }
 }
 

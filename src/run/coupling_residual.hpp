@@ -42,6 +42,7 @@ class CouplingResidual {
   const std::string& unit_of(OutputId output) const;
 
   const CoupledSystem* system_;
+  std::vector<InputId> connected_;         // in the order of the connections
   std::vector<double> difference_;         // per input: largest |input - output| so far
   std::vector<base::SignalRange> ranges_;  // per output
   std::vector<double> around_;             // per subsystem: largest magnitude of its outputs and connected inputs

@@ -1,6 +1,7 @@
 #include "run/energy_monitor.hpp"
 
 #include "coupling/engine.hpp"
+#include "entrain/fact_codes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +10,7 @@
 namespace entrain::running {
 namespace {
 
+constexpr double kMostInjected = 0.01;  // of what went through a bond
 constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
@@ -38,6 +40,7 @@ void EnergyMonitor::measure(Time now) {
     meter.energy += size * meter.power;
     meter.transferred += size * std::abs(powers.received);
     meter.most_power = std::max(meter.most_power, std::abs(meter.power));
+    if (meter.energy > meter.most_energy) meter.most_energy = meter.energy, meter.most_time = now;
   }
 }
 
@@ -53,6 +56,20 @@ std::vector<BondSummary> EnergyMonitor::summary() const {
                       measured(meter.transferred), meter.measurements});
   }
   return result;
+}
+
+std::vector<Fact> EnergyMonitor::warnings() const {
+  std::vector<Fact> facts;
+  for (std::size_t b = 0; b < meters_.size(); ++b) {
+    const Meter& meter = meters_[b];
+    if (!(meter.most_energy > kMostInjected * meter.transferred)) continue;
+    facts.push_back({FactCode::EnergyInjected,
+                     {system_->engine().bonds()[b].name},
+                     {{"energy", meter.most_energy, "J"},
+                      {"time", meter.most_time, "s"},
+                      {"transferred", meter.transferred, "J"}}});
+  }
+  return facts;
 }
 
 void EnergyMonitor::values(std::span<double> values) const {

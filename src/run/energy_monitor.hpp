@@ -23,6 +23,8 @@ class EnergyMonitor {
   }
 
   std::vector<BondSummary> summary() const;
+  /// The passivity observer: bonds at which the coupling injected more than a share of what went through them.
+  std::vector<Fact> warnings() const;
   /// Residual power and energy of each bond, as in `bond_signals`.
   void values(std::span<double> values) const;
 
@@ -34,10 +36,12 @@ class EnergyMonitor {
     double energy = 0.0;
     double most_power = 0.0;
     double transferred = 0.0;
+    double most_energy = 0.0;  // that the coupling had injected ...
+    Time most_time = 0.0;      // ... at this time
 
     template <class Visitor>
     void fields(Visitor& visit) {
-      visit(one, other, measured, measurements, power, energy, most_power, transferred);
+      visit(one, other, measured, measurements, power, energy, most_power, transferred, most_energy, most_time);
     }
   };
   template <class Visitor>

@@ -158,6 +158,7 @@ void Runner::initialize() {
   system_.engine().initialize(settings_.start, settings_.stop);
   if (needs_.discrete) system_.engine().discrete()->read(true);
   collect_warnings();
+  if (corrections_ != nullptr) corrections_->apply(system_, 0);  // a method may ask what kind they are
   method_.start(system_, settings_);
   initialized_ = true;
   base::ProcessState::put_back();  // what the initialization of foreign code has changed
@@ -182,6 +183,8 @@ void Runner::advance_while_before(Time t, Steps steps) {
   // Methods land on the stop time to the last bit; a time in between is the user's, so rounding is forgiven.
   const auto there = [&] { return t < settings_.stop ? base::reached(summary_.reached, t) : summary_.reached >= t; };
   while (!there()) {
+    if (control_ != nullptr && control_->waits() && !attend()) return;
+    if (pacer_) pacer_->before_step(summary_.reached);
     if (is_interrupted()) {
       finish(Termination::Interrupted, fmt::format("interrupted at t = {} s", summary_.reached));
       return;
@@ -202,6 +205,7 @@ void Runner::advance_while_before(Time t, Steps steps) {
     for (auto* watcher : watchers_) watcher->after_step(system_, before, summary_.reached);
     if (!observers_.empty() && summary_.reached > before) notify_observers();
     if (system_.engine().events() != nullptr) pass_instant();
+    if (pacer_ && summary_.reached > before) pacer_->after_step(before, summary_.reached);
     if (!stopper) stopper = system_.engine().stop_request();  // in an event
     if (stopper) {
       finish(Termination::Completed,
@@ -210,6 +214,18 @@ void Runner::advance_while_before(Time t, Steps steps) {
     }
     if (steps == Steps::One) return;
   }
+}
+
+/// False when the run has ended by it.
+bool Runner::attend() {
+  const std::int64_t began = pacer_ ? pacer_->now() : 0;
+  const auto outcome = control_->attend();
+  if (outcome == ControlHook::Outcome::Stop) {
+    finish(Termination::Interrupted, fmt::format("stopped from outside at t = {} s", summary_.reached));
+    return false;
+  }
+  if (outcome == ControlHook::Outcome::GoOnAfterPause && pacer_) pacer_->shift(pacer_->now() - began);
+  return true;
 }
 
 /// Events of all subsystems at the time reached. What was recorded is the limit from the left; that from the right
@@ -231,6 +247,10 @@ void Runner::note_change(ValueChange change) {
   change.time = summary_.reached;
   summary_.changes.push_back(std::move(change));
   method_.constants_changed(system_);
+}
+
+void Runner::note(Fact fact) {
+  (kind_of(fact.code) == FactKind::Note ? summary_.notes : summary_.warnings).push_back(std::move(fact));
 }
 
 void Runner::note_macro_step(Duration size) {
@@ -273,8 +293,12 @@ void Runner::fill_slopes() {
 Sample Runner::sample() {
   fill_sample_values();
   if (needs_.slopes) fill_slopes();
-  for (std::size_t s = 0; s < system_.size(); ++s) {
-    communicated_[s] = system_.time_of(SubsystemId{s}) == summary_.reached ? 1 : 0;
+  if (system_.all_at(summary_.reached)) {
+    std::fill(communicated_.begin(), communicated_.end(), 1);
+  } else {
+    for (std::size_t s = 0; s < system_.size(); ++s) {
+      communicated_[s] = system_.time_of(SubsystemId{s}) == summary_.reached ? 1 : 0;
+    }
   }
   if (needs_.differences) residual_.read_differences(summary_.reached, differences_);
   const auto discrete = needs_.discrete ? system_.engine().discrete()->values() : std::span<const Value>();
@@ -301,6 +325,22 @@ double Runner::value(std::size_t signal) {
   return values_[signal];
 }
 
+void Runner::read(std::span<const std::size_t> signals, std::span<double> values) {
+  const auto asked = needs_;
+  for (const auto signal : signals) {
+    needs_.states = needs_.states || recordable_.signals[signal].causality == Causality::State;
+    needs_.discrete = needs_.discrete || recordable_.signals[signal].discrete.has_value();
+  }
+  if (needs_.discrete && system_.engine().discrete() != nullptr) system_.engine().discrete()->read(true);
+  fill_sample_values();
+  needs_ = asked;
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    const auto causality = recordable_.signals[signals[i]].causality;
+    const bool inner = causality == Causality::Local || causality == Causality::Parameter;
+    values[i] = inner ? kUnknown : values_[signals[i]];
+  }
+}
+
 void Runner::refresh_summary() {
   seconds_before_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - resumed_).count();
   resumed_ = std::chrono::steady_clock::now();
@@ -317,7 +357,9 @@ void Runner::refresh_summary() {
     summary_.linearizations += counters.linearizations;
     entry.seconds = counters.seconds();
     entry.own_steps = method_.own_steps(SubsystemId{s});
+    if (Remote* remote = system_.facets(SubsystemId{s}).remote) entry.datagrams = remote->datagrams();
   }
+  if (pacer_) summary_.pacing = pacer_->summary();
   limit_seconds();
 }
 
@@ -380,6 +422,7 @@ void Runner::finish(Termination termination, std::string message) {
       summary_.notes.push_back({FactCode::ReturnedEarly, {summary_.subsystems[s].name}, {{"times", early}}});
     }
   }
+  note_real_time();
   if (frame_count_ > 0) summary_.notes.push_back({FactCode::FramesRecorded, {}, {{"count", frame_count_}}});
   for (auto* watcher : watchers_) watcher->end(summary_);
   for (auto* observer : observers_) {
@@ -392,6 +435,47 @@ void Runner::finish(Termination termination, std::string message) {
         summary_.failure = error_of(error);
       }
     }
+  }
+}
+
+/// How the pace was kept, and what passed to and from parts outside.
+void Runner::note_real_time() {
+  if (pacer_) {
+    pacer_->end();
+    if (auto granted = pacer_->granted_priority()) summary_.notes.push_back(std::move(*granted));
+    const PacingSummary& pacing = *summary_.pacing;
+    if (pacing.missed > 0) {
+      Fact fact{FactCode::DeadlinesMissed,
+                {},
+                {{"missed", pacing.missed},
+                 {"steps", pacing.steps},
+                 {"worst", pacing.worst_overrun, "s"},
+                 {"time", pacing.worst_time, "s"}}};
+      if (pacing.skipped_periods > 0) fact.values.emplace_back("skipped", pacing.skipped_periods);
+      summary_.warnings.push_back(std::move(fact));
+    }
+  }
+  bool outside = false;
+  for (const auto& subsystem : summary_.subsystems) outside = outside || subsystem.datagrams;
+  if (pacer_ || outside) {
+    for (auto& warning : energy_.warnings()) summary_.warnings.push_back(std::move(warning));
+  }
+  for (const auto& subsystem : summary_.subsystems) {
+    if (!subsystem.datagrams) continue;
+    const DatagramCounters& of = *subsystem.datagrams;
+    summary_.notes.push_back(
+        {FactCode::RigDatagrams, {subsystem.name}, {{"sent", of.sent}, {"received", of.received}}});
+    if (of.held + of.lost + of.late + of.doubled + of.reordered + of.invalid + of.foreign == 0) continue;
+    summary_.warnings.push_back({FactCode::RigDisturbed,
+                                 {subsystem.name},
+                                 {{"held", of.held},
+                                  {"steps", subsystem.steps},
+                                  {"lost", of.lost},
+                                  {"late", of.late},
+                                  {"doubled", of.doubled},
+                                  {"reordered", of.reordered},
+                                  {"invalid", of.invalid},
+                                  {"foreign", of.foreign}}});
   }
 }
 
@@ -428,6 +512,7 @@ void Runner::resume(std::span<const std::byte> bytes, ResumedFrom from, const st
     system_.engine().resume(system);
     method_.restore(method);
     seconds_before_ = summary_.wall_seconds;
+    if (pacer_) pacer_->restart();
     observers.resize(observers_.size());
     const Sample now = sample();
     for (std::size_t i = 0; i < observers_.size(); ++i) observers_[i]->resume(now, summary_, observers[i]);
@@ -442,6 +527,7 @@ void Runner::restore(const Position& position) {
   residual_ = position.residual;
   energy_ = position.energy;
   summary_ = position.summary;
+  if (pacer_) pacer_->restart();
 }
 
 }  // namespace entrain::running

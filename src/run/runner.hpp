@@ -11,10 +11,12 @@
 #include "entrain/coupled_system.hpp"
 #include "entrain/method.hpp"
 #include "entrain/simulation.hpp"
+#include "run/control_hook.hpp"
 #include "run/correction_schedule.hpp"
 #include "run/coupling_residual.hpp"
 #include "run/energy_monitor.hpp"
 #include "run/inner_reader.hpp"
+#include "run/pacer.hpp"
 #include "run/recordable.hpp"
 #include "run/step_watcher.hpp"
 
@@ -35,6 +37,14 @@ class Runner {
   void watch(StepWatcher& watcher) { watchers_.push_back(&watcher); }
   /// Before every macro step, what the inputs are corrected by; borrowed, null = nothing.
   void correct(CorrectionSchedule* corrections) { corrections_ = corrections; }
+  /// At the pace of the wall clock.
+  void pace(const RealTimeOptions& options) {
+    pacer_.emplace(options, [this] { return is_interrupted(); });
+  }
+  /// Attended to between macro steps; borrowed, null = nothing.
+  void control(ControlHook* hook) { control_ = hook; }
+  /// It was asked to end from outside: looked at between macro steps.
+  bool is_interrupted() const;
   /// To the first communication time at or after `t`. Ends the run (and notifies the observers) at the stop time, on
   /// failure and on interruption.
   void run_until(Time t);
@@ -52,7 +62,11 @@ class Runner {
   const RunSummary& summary() const { return summary_; }
   const std::vector<Signal>& signals() const { return recordable_.signals; }
   double value(std::size_t signal);
+  /// The latest values of these signals, inside a run too; NaN for those that are inside a subsystem.
+  void read(std::span<const std::size_t> signals, std::span<double> values);
 
+  /// Something that was found out before the run: among the notes or the warnings of the summary.
+  void note(Fact fact);
   /// A value was set by the program at the time reached.
   void note_change(ValueChange change);
 
@@ -78,7 +92,7 @@ class Runner {
   enum class Steps { All, One };
   void advance_while_before(Time t, Steps steps);
   void proceed(Time t, Steps steps);
-  bool is_interrupted() const;
+  [[gnu::noinline]] bool attend();
   void notify_observers();
   void note_macro_step(Duration size);
   void fill_sample_values();
@@ -91,6 +105,7 @@ class Runner {
   void refresh_summary();
   void refresh_residuals();
   void limit_seconds();
+  void note_real_time();
 
   CoupledSystem& system_;
   Method& method_;
@@ -104,6 +119,8 @@ class Runner {
   CouplingResidual residual_;
   EnergyMonitor energy_;
   CorrectionSchedule* corrections_ = nullptr;
+  ControlHook* control_ = nullptr;
+  std::optional<Pacer> pacer_;
   std::vector<Observer*> observers_;
   std::vector<StepWatcher*> watchers_;
   Observer::Needs needs_;

@@ -80,6 +80,8 @@ SystemDescription without_places(SystemDescription description) {
   description.tolerances.clear();
   description.open.reset();
   description.exclude.reset();
+  description.sweep = {};  // nor are other runs
+  description.placement.clear();
   for (auto& subsystem : description.subsystems) {
     description::for_each_source_file(subsystem, [](std::string& path) { path = fs::path(path).filename().string(); });
     for (auto& [name, written] : subsystem.start) written.where = {};

@@ -10,6 +10,7 @@
 #include "description/system_file.hpp"
 #include "description/toml_text.hpp"
 #include "entrain/fact_codes.hpp"
+#include "methods/calendar.hpp"
 #include "methods/explicit/jacobi.hpp"
 #include "methods/registry.hpp"
 
@@ -20,6 +21,8 @@ namespace {
   throw Error(ErrorCode::InvalidSystem, std::move(fact),
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Learn again with 'entrain learn'"});
 }
+
+constexpr std::string_view kDegree = "degree";
 
 InputId connected_input(const Graph& graph, const std::string& name) {
   std::vector<std::string> known;
@@ -58,6 +61,7 @@ const std::map<std::string, OptionValue>& options_of_learning() {
       {"adaptive", false},
       {"degree", std::int64_t{0}},
       {"energy_gain", 0.0},
+      {"passivity_damping", 0.0},
       {"loops", std::string(to_word(method::LoopTreatment::Delay))},
       {"step_control", std::string(to_word(method::StepSizeBy::Fixed))}};
   return options;
@@ -103,8 +107,20 @@ std::vector<std::string> description_lines(const SystemDescription& description)
   return lines;
 }
 
-running::CorrectionSchedule scheduled(const Learned& learned, const SystemDescription& description, const Graph& graph,
-                                      const RunSettings& settings) {
+running::CorrectionSchedule::Waveforms waveforms_of(const CoupledSystem& system, Duration step, std::size_t orders) {
+  running::CorrectionSchedule::Waveforms waveforms{orders, {}, {}};
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    const auto& can = system.capabilities(SubsystemId{s});
+    const auto span = can.imposed_step ? method::whole_ratio(*can.imposed_step, step).value_or(1) : 1;
+    waveforms.steps.push_back(step * static_cast<double>(span));
+    waveforms.input_degree.push_back(can.internal_step ? 0 : can.input_degree);
+  }
+  return waveforms;
+}
+
+running::CorrectionSchedule scheduled(const Learned& learned, const SystemDescription& description,
+                                      const CoupledSystem& system, const RunSettings& settings) {
+  const Graph& graph = system.graph();
   if (!base::same_time(learned.step, settings.step) || !(learned.start == settings.start)) {
     refuse_correction({FactCode::LearnedOtherGrid,
                        {},
@@ -113,7 +129,7 @@ running::CorrectionSchedule scheduled(const Learned& learned, const SystemDescri
                         {"run_start", settings.start, "s"},
                         {"run_step", settings.step, "s"}}});
   }
-  if (learned.corrections.size() != learned.steps * learned.inputs.size()) {
+  if (learned.corrections.size() != learned.steps * learned.inputs.size() * learned.orders) {
     refuse_correction(
         {FactCode::LearnedNumbers,
          {},
@@ -126,7 +142,8 @@ running::CorrectionSchedule scheduled(const Learned& learned, const SystemDescri
   if (steps > learned.steps) {
     refuse_correction({FactCode::LearnedTooShort, {}, {{"steps", learned.steps}, {"run_steps", steps}}});
   }
-  return {graph, std::move(inputs), learned.corrections};
+  if (learned.kind == LearnInputs::Held) return {graph, std::move(inputs), learned.corrections};
+  return {graph, std::move(inputs), learned.corrections, waveforms_of(system, settings.step, learned.orders)};
 }
 
 }  // namespace entrain::session
@@ -136,6 +153,7 @@ namespace entrain {
 SystemDescription with_learned(SystemDescription description, const Learned& learned) {
   for (const auto& [name, value] : session::options_of_learning()) {
     const auto found = learned.options.find(name);
+    if (learned.kind != LearnInputs::Held && name == kDegree) continue;  // waveforms are added to any degree
     if (found != learned.options.end() && found->second != value) {
       refuse_correction({FactCode::LearnedWithOtherOption,
                          {name},

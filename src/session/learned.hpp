@@ -17,7 +17,11 @@ const std::map<std::string, OptionValue>& options_of_learning();
 std::vector<std::string> description_lines(const SystemDescription& description);
 
 /// The corrections of a run of this system. Throws Error{InvalidSystem} when they were learned for another one.
-running::CorrectionSchedule scheduled(const Learned& learned, const SystemDescription& description, const Graph& graph,
-                                      const RunSettings& settings);
+running::CorrectionSchedule scheduled(const Learned& learned, const SystemDescription& description,
+                                      const CoupledSystem& system, const RunSettings& settings);
+
+/// Of polynomials with so many coefficients: what the subsystems make of them. One that holds its inputs over steps of
+/// its own takes constants.
+running::CorrectionSchedule::Waveforms waveforms_of(const CoupledSystem& system, Duration step, std::size_t orders);
 
 }  // namespace entrain::session

@@ -18,13 +18,16 @@
 #include "description/subsystem_keys.hpp"
 #include "entrain/entrain.hpp"
 #include "entrain/fact_codes.hpp"
+#include "entrain/ranks.hpp"
 #include "entrain/system.hpp"
 #include "methods/registry.hpp"
 #include "methods/requirements.hpp"
+#include "ranks/distributed_system.hpp"
 #include "record/selection.hpp"
 #include "run/energy_monitor.hpp"
 #include "run/recordable.hpp"
 #include "session/judged_ports.hpp"
+#include "session/shared_maker.hpp"
 
 namespace entrain {
 namespace {
@@ -351,9 +354,19 @@ SystemDescription resolved(const SystemDescription& description, const Extension
 }  // namespace entrain
 
 namespace entrain::session {
+namespace {
+
+/// Null where all subsystems live in this process.
+std::shared_ptr<ranks::DistributedSystem> shared_among(const SystemDescription& description, Ranks* ranks,
+                                                       const Logging& log) {
+  if (ranks == nullptr || ranks->size() == 1) return nullptr;
+  return std::make_shared<ranks::DistributedSystem>(ranks->link(), ranks_of(description, ranks->link()), log);
+}
+
+}  // namespace
 
 Prepared prepare(const SystemDescription& written, int threads, const Extensions& extensions,
-                 std::vector<Problem>& problems, const Logging& log, bool tries_everything) {
+                 std::vector<Problem>& problems, const Logging& log, bool tries_everything, Ranks* ranks) {
   const base::OpenArchives kept;
   Prepared prepared;
   problems.insert(problems.end(), written.notes.begin(), written.notes.end());
@@ -371,8 +384,14 @@ Prepared prepare(const SystemDescription& written, int threads, const Extensions
   assembly::MakerOptions making;
   making.needs_equations = method != nullptr && method->requirements().equations;
   if (method != nullptr && !tries_everything) making.uses = uses_of(description, *method);
-  auto assembly =
-      assembly::assemble(description, assembly::subsystem_maker(description, making, extensions, log), problems);
+  const auto shared = shared_among(description, ranks, log);
+  if (ranks != nullptr) {
+    making.isolates_fmus = true;
+    making.fmu_folders = ranks->link().fmu_folders();
+  }
+  auto maker = assembly::subsystem_maker(description, making, extensions, shared ? shared->logging() : log);
+  if (shared) maker = shared_maker(description, shared, std::move(maker));
+  auto assembly = assembly::assemble(description, maker, problems);
   if (assembly.subsystems.size() != description.subsystems.size()) {
     if (!has_errors(problems)) report_missing_sources(description, problems);
     prepared.method = std::move(methods.in_use);
@@ -410,7 +429,8 @@ Prepared prepare(const SystemDescription& written, int threads, const Extensions
                               .discrete_starts = std::move(assembly.discrete_starts),
                               .scheduled_inputs = std::move(assembly.scheduled_inputs),
                               .shares_events = shares_events,
-                              .clock_connections = std::move(assembly.clock_connections)}));
+                              .clock_connections = std::move(assembly.clock_connections),
+                              .shared = shared}));
   prepared.summary = summary_before_run(description, *prepared.system, *prepared.method);
   prepared.summary.notes = std::move(found_bonds.notes);
   prepared.summary.warnings = held_derivatives(*prepared.system, *prepared.method);

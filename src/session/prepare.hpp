@@ -20,8 +20,9 @@ struct Prepared {
 
 /// Description -> subsystems, graph, method; everything wrong is added to `problems` at once. `system` is null when
 /// one of them is an error. The method is one of the registry, not `auto` (choose_method). `log` receives what the
-/// subsystems log; `tries_everything` as in RunOptions.
+/// subsystems log; `tries_everything` and `ranks` as in RunOptions.
 Prepared prepare(const SystemDescription& description, int threads, const Extensions& extensions,
-                 std::vector<Problem>& problems, const Logging& log = {}, bool tries_everything = true);
+                 std::vector<Problem>& problems, const Logging& log = {}, bool tries_everything = true,
+                 Ranks* ranks = nullptr);
 
 }  // namespace entrain::session

@@ -12,7 +12,9 @@
 #include "entrain/entrain.hpp"
 #include "entrain/fact_codes.hpp"
 #include "entrain/learning.hpp"
+#include "entrain/ranks.hpp"
 #include "entrain/system.hpp"
+#include "ranks/rank_link.hpp"
 #include "session/learned.hpp"
 
 namespace entrain::session {
@@ -58,11 +60,12 @@ const SystemIdentity& Session::known_identity() {
 void Session::make() {
   std::vector<Problem> problems;
   Logging log = options_.log;
-  log.interrupted = [flag = options_.interrupt, stop = options_.stop] {
+  log.interrupted = [flag = options_.interrupt, stop = options_.stop, ranks = options_.ranks] {
+    if (ranks != nullptr && ranks->link().is_interrupted_here()) return true;
     return stop.stop_requested() || (flag != nullptr && flag->load(std::memory_order_relaxed));
   };
   const bool everything = options_.tries_everything || options_.learned != nullptr || learned_;
-  Prepared made = prepare(description_, options_.threads, extensions_, problems, log, everything);
+  Prepared made = prepare(description_, options_.threads, extensions_, problems, log, everything, options_.ranks);
   if (!made.system || has_errors(problems)) throw Error(std::move(problems));  // an earlier one stays as it is
   forget_checkpoints();
   runner_.reset();
@@ -74,7 +77,7 @@ void Session::make() {
   }
   for (const auto& fact : choice_) prepared_.summary.notes.push_back(fact);
   if (learned_) {
-    corrections_ = scheduled(*learned_, description_, prepared_.system->graph(), prepared_.settings);
+    corrections_ = scheduled(*learned_, description_, *prepared_.system, prepared_.settings);
     prepared_.summary.correction = {learned_->file, learned_->inputs, learned_->error};
     prepared_.summary.notes.push_back(correction_note(*prepared_.summary.correction));
   }
@@ -83,12 +86,15 @@ void Session::make() {
 }
 
 void Session::make_runner() {
+  const int processors = options_.threads * (options_.ranks != nullptr ? options_.ranks->size() : 1);
   runner_ = std::make_unique<running::Runner>(*prepared_.system, *prepared_.method, prepared_.settings,
-                                              prepared_.summary, options_.interrupt, options_.threads);
+                                              prepared_.summary, options_.interrupt, processors);
   runner_->stop_on(options_.stop);
   if (corrections_) runner_->correct(&*corrections_);
   for (auto* observer : observers_) runner_->observe(*observer);
   for (auto* watcher : watchers_) runner_->watch(*watcher);
+  runner_->control(control_);
+  if (options_.real_time) runner_->pace(*options_.real_time);
 }
 
 bool Session::can_be_reset() {
@@ -131,6 +137,11 @@ void Session::prescribe(std::vector<std::vector<Time>> times) {
 void Session::watch(running::StepWatcher& watcher) {
   watchers_.push_back(&watcher);
   runner_->watch(watcher);
+}
+
+void Session::control(running::ControlHook* hook) {
+  control_ = hook;
+  runner_->control(hook);
 }
 
 const RunSummary& Session::run() {
@@ -256,7 +267,7 @@ void Session::save(const std::filesystem::path& file, const std::string& directo
   content.identity = known_identity();
   content.changes = base::to_bytes(changes_->at_start(), changes_->in_force());
   content.run = runner_->save();
-  write_checkpoint(file, content);
+  if (options_.ranks == nullptr || options_.ranks->is_first()) write_checkpoint(file, content);
 }
 
 CheckpointContent Session::fitting_checkpoint(const std::filesystem::path& file) {

@@ -33,6 +33,14 @@ class Session {
   void prescribe(std::vector<std::vector<Time>> times);
   /// From the next run on, and after every reset; borrowed.
   void watch(running::StepWatcher& watcher);
+  /// Attended to between macro steps, from the next run on; borrowed, null = nothing.
+  void control(running::ControlHook* hook);
+  /// As Runner::note.
+  void note(Fact fact) { runner_->note(std::move(fact)); }
+  /// As Runner::read.
+  void read(std::span<const std::size_t> signals, std::span<double> values) { runner_->read(signals, values); }
+  /// It was asked to end from outside.
+  bool is_interrupted() const { return runner_->is_interrupted(); }
   const SystemDescription& description() const { return description_; }
   CoupledSystem& system() { return *prepared_.system; }
   const Method& method() const { return *prepared_.method; }
@@ -79,6 +87,7 @@ class Session {
   std::shared_ptr<const char> checkpoints_hold_ = std::make_shared<const char>();
   std::vector<Observer*> observers_;
   std::vector<running::StepWatcher*> watchers_;
+  running::ControlHook* control_ = nullptr;
   std::unique_ptr<running::Runner> runner_;
   std::optional<SystemIdentity> identity_;  ///< once it was asked for
 };

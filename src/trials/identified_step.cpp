@@ -88,10 +88,25 @@ void IdentifiedStep::observe(const Here& here) {
     choose(size);
     give_up_if_useless();
   }
-  memory_.past.push(here.t, here.raw, here.held);
+  push(here.t, here.held, here.raw, here.outputs);
+}
+
+void IdentifiedStep::push(Time t, std::span<const double> held, std::span<const double> raw,
+                          std::span<const double> outputs) {
+  memory_.past.push(t, raw, held);
   std::copy_backward(memory_.met.begin(), memory_.met.end() - static_cast<std::ptrdiff_t>(ports_.outputs),
                      memory_.met.end());
-  std::copy(here.outputs.begin(), here.outputs.end(), memory_.met.begin());
+  std::copy(outputs.begin(), outputs.end(), memory_.met.begin());
+}
+
+void IdentifiedStep::go_to(const Position& position) {
+  memory_.past = position.past;
+  memory_.met = position.met;
+}
+
+void IdentifiedStep::pass(Duration size, std::span<const double> held, std::span<const double> raw,
+                          std::span<const double> outputs) {
+  push(memory_.past.times[0] + size, held, raw, outputs);
 }
 
 /// What each way would have predicted of the step that was made; then the models learn from it.

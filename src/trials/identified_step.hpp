@@ -49,6 +49,16 @@ class IdentifiedStep final : public StandIn {
   void forget_past() override;
   std::optional<Fact> note(const std::string& subsystem) const override;
 
+  /// Where it is, without what it learned: several steps in a row can be looked at, and taken back.
+  struct Position {
+    numerics::BoxHistory past;
+    std::vector<double> met;
+  };
+  Position position() const { return {memory_.past, memory_.met}; }
+  void go_to(const Position& position);
+  /// A step was made, it is assumed, with these inputs at its end and these outputs; nothing is learned from it.
+  void pass(Duration size, std::span<const double> held, std::span<const double> raw, std::span<const double> outputs);
+
   base::Bytes memory() const override { return base::to_bytes(memory_, models_); }
   void restore(std::span<const std::byte> bytes) override;
 
@@ -76,6 +86,7 @@ class IdentifiedStep final : public StandIn {
   }
   std::size_t ways() const { return models_.size() + 1; }
   double& error(std::size_t output, std::size_t way) { return memory_.errors[output * ways() + way]; }
+  void push(Time t, std::span<const double> held, std::span<const double> raw, std::span<const double> outputs);
   void judge(const Here& here, Duration size);
   void choose(Duration size);
   void give_up_if_useless();

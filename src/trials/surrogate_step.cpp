@@ -6,12 +6,6 @@
 #include "entrain/fact_codes.hpp"
 
 namespace entrain::trials {
-namespace {
-
-// Of the input, or of 1: wide enough for estimators with rounding of their own. Exact for linear ones.
-constexpr double kDifference = 1e-4;
-
-}  // namespace
 
 SurrogateStep::SurrogateStep(std::string name, std::unique_ptr<StepEstimator> estimator, std::size_t outputs,
                              std::size_t inputs)
@@ -60,7 +54,7 @@ void SurrogateStep::set_step(const Ahead& ahead) {
     for (int p = 0; p <= kMaxInputDegree; ++p) {
       double& coefficient = coefficients[static_cast<std::size_t>(p) * inputs_ + j];
       const double before = coefficient;
-      const double change = kDifference * std::max(1.0, std::abs(memory_.held[j])) / power;
+      const double change = kInputDifference * std::max(1.0, std::abs(memory_.held[j])) / power;
       coefficient += change;
       estimator_->estimate(size_, inputs, y, dy);
       for (std::size_t o = 0; o < outputs_; ++o) {

@@ -10,6 +10,10 @@
 
 namespace entrain::trials {
 
+/// By how much an input is changed to find what follows it, in sizes of the input, or of 1: wide enough for subsystems
+/// and estimators with rounding of their own. Exact for linear ones.
+inline constexpr double kInputDifference = 1e-4;
+
 /// An estimator of a user in the place of ours. What it makes of inputs is asked for anew for each trial; how it
 /// follows them is found by differences, once per step and size.
 class SurrogateStep final : public StandIn {

@@ -11,6 +11,7 @@
 #include "numerics/polynomial.hpp"
 #include "trials/identified_step.hpp"
 #include "trials/observe.hpp"
+#include "trials/step_chain.hpp"
 #include "trials/surrogate_step.hpp"
 
 namespace entrain::trials {
@@ -159,7 +160,7 @@ void Trials::join_stand_in(SubsystemId s, bool identifies) {
   } else if ((choice.source == Source::Identified ||
               (choice.source == Source::Auto && identifies && !can.state_derivatives)) &&
              !depends_on_time_alone(s) && IdentifiedStep::is_possible(ports)) {
-    ports.direct = direct_gains(s);
+    ports.direct = start_gains(engine_, s);
     own.stand_in = std::make_unique<IdentifiedStep>(ports);
   }
   if (!own.stand_in) return;
@@ -168,32 +169,6 @@ void Trials::join_stand_in(SubsystemId s, bool identifies) {
   own.continued.assign(own.outputs(), 0.0);
   own.continued_slopes.assign(own.outputs(), 0.0);
   own.zeros.assign(own.inputs(), 0.0);
-}
-
-/// By differences: before the first step outputs can be evaluated for any inputs. Where they do not follow, as those of
-/// some FMUs, nothing is known. Empty without feedthrough, and where events are shared, which values would set off.
-std::vector<double> Trials::direct_gains(SubsystemId s) {
-  constexpr double kDifference = 1e-4;  // of an input, or of 1
-  const Own& own = own_[s];
-  const Feedthrough& feedthrough = engine_.subsystem(s).capabilities().feedthrough;
-  if (!feedthrough.any() || (engine_.events() != nullptr && engine_.events()->takes_part(s))) return {};
-  const auto& participant = *own.participant;
-  std::vector<double> inputs(participant.inputs().begin(), participant.inputs().end());
-  std::vector<double> base(own.outputs());
-  std::vector<double> moved(own.outputs());
-  std::vector<double> gains(own.outputs() * own.inputs(), 0.0);
-  engine_.executor().evaluate(s, inputs, base);
-  for (std::size_t j = 0; j < own.inputs(); ++j) {
-    const double before = inputs[j];
-    inputs[j] += kDifference * std::max(1.0, std::abs(before));
-    engine_.executor().evaluate(s, inputs, moved);
-    for (std::size_t o = 0; o < own.outputs(); ++o) {
-      if (feedthrough(o, j)) gains[o * own.inputs() + j] = (moved[o] - base[o]) / (inputs[j] - before);
-    }
-    inputs[j] = before;
-  }
-  engine_.executor().evaluate(s, inputs, base);
-  return gains;
 }
 
 Trials::~Trials() = default;

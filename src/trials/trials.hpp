@@ -133,7 +133,6 @@ class Trials {
   void begin_rollback(Own& own, Time from);
   void begin_estimate(Own& own, Time from, Duration expected, std::span<double> slopes);
   void join_stand_in(SubsystemId s, bool identifies);
-  std::vector<double> direct_gains(SubsystemId s);
   void observe_stand_in(Own& own, Time from);
   void look_ahead(Own& own, Duration size);
   void go_back(Own& own);

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/fault_text.hpp"
+#include "entrain/fact_codes.hpp"
 #include "subsystem/ends_initialization.hpp"
 #include "subsystem/foreign_calls.hpp"
 #include "worker/event_dependencies.hpp"
@@ -529,16 +531,38 @@ std::unique_ptr<Subsystem> make_isolated(std::shared_ptr<WorkerProcess> process,
   return std::make_unique<IsolatedSubsystem>(std::move(process), std::move(made), std::move(setup));
 }
 
-base::Bytes prove_apart(const MakeRequest& request, const Logging& log, const base::Bytes& starts) {
+namespace {
+
+/// "crashed in fmi2SetFMUstate (SIGSEGV: ...)", "did not return from fmi2DoStep within 5 s".
+std::string what_it_did(const Fact& fault) {
+  const auto limit = fault.number("timeout");
+  return fmt::format("{} {}{}{}", fault.text("action"), fault.text("function"), fault.text("cause"),
+                     limit ? fmt::format(" within {} s", *limit) : "");
+}
+
+}  // namespace
+
+base::ChildOutcome prove_apart(const MakeRequest& request, const Logging& log, const base::Bytes& question) {
+  Logging quiet = log;
+  quiet.handler = {};  // scratch instances have nothing to say about the run
   const auto process = std::make_shared<WorkerProcess>();
-  const Caller caller = caller_of(request.description, log);
+  const Caller caller = caller_of(request.description, quiet);
   const auto made = process->make(request, caller);
   if (made.memory == nullptr) throw Error(made.subsystem.problems);
   Line line(process, made, {request, caller});
-  line.call_with(Operation::Proof, starts);
-  base::Bytes found;
-  line.read(found);
-  return found;
+  base::ChildOutcome outcome;
+  try {
+    line.call_with(Operation::Proof, question);
+    line.read(outcome.answer);
+    outcome.answered = true;
+  } catch (const Error& error) {
+    outcome.stage = line.box().stage.load();
+    const bool by_itself = process->has_reported_end() && error.fact().code == FactCode::CodeFault;
+    if (!by_itself || outcome.stage == 0) throw;
+    outcome.late = error.fact().text("fault") == base::text_of(base::Fault::Timeout).name;
+    outcome.failure = what_it_did(error.fact());
+  }
+  return outcome;
 }
 
 }  // namespace entrain::worker

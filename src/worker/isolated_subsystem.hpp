@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/child_process.hpp"
 #include "entrain/subsystem.hpp"
 #include "worker/worker_process.hpp"
 
@@ -27,7 +28,8 @@ class Workers {
 std::unique_ptr<Subsystem> make_isolated(std::shared_ptr<WorkerProcess> process, const MakeRequest& request,
                                          const Logging& log, std::vector<Problem>& problems);
 
-/// Of an FMU that is unpacked here: subsystem::fmu_proof in a process of its own, which ends with it. Throws Error.
-base::Bytes prove_apart(const MakeRequest& request, const Logging& log, const base::Bytes& starts);
+/// Of an FMU that is unpacked here: subsystem::fmu_proof in a process of its own, which ends with it. That the process
+/// ends while a claim is tried is an outcome. Throws Error, also when the FMU cannot even be initialised there.
+base::ChildOutcome prove_apart(const MakeRequest& request, const Logging& log, const base::Bytes& question);
 
 }  // namespace entrain::worker

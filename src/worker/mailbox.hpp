@@ -18,7 +18,7 @@ namespace entrain::worker {
 // others bytes in a segment of their own.
 
 /// Of a changed layout or a changed list: parent and worker must be of one build.
-inline constexpr std::uint64_t kProtocol = 0x656e'7472'0000'0004;
+inline constexpr std::uint64_t kProtocol = 0x656e'7472'0000'0005;
 
 /// What a worker inherits.
 inline constexpr int kSocket = 3;    ///< what it says by itself, and its end of file
@@ -104,6 +104,7 @@ struct Mailbox {
   std::uint64_t indicators;  ///< of the equations
   bool event_waits;          ///< of the event mode
   bool finds_events;         ///< of the event mode
+  std::atomic<int> stage;    ///< of the proof: what is being tried
   Segment bytes;             ///< the place of bytes, in either direction ...
   std::uint64_t bytes_used;  ///< ... and how many
 };

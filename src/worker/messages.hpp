@@ -106,9 +106,9 @@ void visit_fields(Visitor& visit, CapabilityUse& use) {
 template <class Visitor>
 void visit_fields(Visitor& visit, Capabilities& can) {
   visit(can.rollback, can.input_degree, can.output_derivative_order, can.states, can.state_derivatives,
-        can.linearization, can.output_refresh, can.equations, can.announces_events, can.reset, can.once_per_process,
-        can.imposed_step, can.step_offset, can.min_step, can.max_step, can.initial_step, can.internal_step,
-        can.substeps, can.feedthrough, can.tried);
+        can.linearization, can.output_refresh, can.equations, can.announces_events, can.reset, can.function,
+        can.once_per_process, can.imposed_step, can.step_offset, can.min_step, can.max_step, can.initial_step,
+        can.internal_step, can.substeps, can.feedthrough, can.tried);
 }
 
 template <class Visitor>
@@ -144,11 +144,13 @@ struct MakeRequest {
   bool alone = false;                   ///< of an FMU: its events concern no other one
   std::string cache_folder;             ///< empty = nothing is kept
   CapabilityUse uses;                   ///< of an FMU: what is tried
+  bool sandboxed = false;               ///< it runs where no process can be started
+  bool only_tried = false;              ///< it makes no run: what it prints is nothing that the user asked for
 
   template <class Visitor>
   void fields(Visitor& visit) {
     visit(description, start, stop, step, needs_equations, logs_everything, loads, fmu_folder, fed, alone, cache_folder,
-          uses);
+          uses, sandboxed, only_tried);
   }
 };
 
@@ -179,13 +181,13 @@ struct SubsystemAbilities {
   Capabilities capabilities;
   bool rollback = false, serializes = false, states = false, linearizer = false, output_derivatives = false;
   bool events = false, reset = false, tuning = false, discrete = false, inner = false;
-  bool event_mode = false;
+  bool event_mode = false, remote = false, held = false;
   bool equations = false, reads_input_derivatives = false, wants_completed_steps = false;
 
   template <class Visitor>
   void fields(Visitor& visit) {
     visit(capabilities, rollback, serializes, states, linearizer, output_derivatives, events, reset, tuning, discrete,
-          inner, event_mode, equations, reads_input_derivatives, wants_completed_steps);
+          inner, event_mode, remote, held, equations, reads_input_derivatives, wants_completed_steps);
   }
 };
 

@@ -78,10 +78,19 @@ int moved_up(int descriptor) {
   return higher;
 }
 
+/// A worker is no process of the launcher: an FMU that uses MPI itself must not meet the ranks of the run.
+bool is_passed_on(std::string_view variable) {
+  for (const char* own : {"TMPDIR=", "OMPI_COMM_", "OMPI_UNIVERSE", "OMPI_MCA_", "PMIX_", "PMI_", "ORTE_", "OMPI_APP_",
+                          "OMPI_FILE_", "OMPI_FIRST_", "OMPI_NUM_", "OMPI_ARGV", "OMPI_COMMAND"}) {
+    if (variable.starts_with(own)) return false;
+  }
+  return true;
+}
+
 std::vector<std::string> environment_with(const fs::path& folder) {
   std::vector<std::string> variables{"TMPDIR=" + folder.string()};
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
-    if (!std::string_view(*variable).starts_with("TMPDIR=")) variables.emplace_back(*variable);
+    if (is_passed_on(*variable)) variables.emplace_back(*variable);
   }
   return variables;
 }

@@ -7,9 +7,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <sstream>
 #include <system_error>
@@ -60,8 +62,17 @@ void check_rule(int result) {
   if (result < 0) fail_confining(-result, "seccomp");
 }
 
+/// What this process has of it already: its own heap and stacks; terabytes where a sanitizer maps memory.
+std::uint64_t memory_in_use() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t pages = 0;
+  for (int field = 0; field < 6; ++field) file >> pages;  // size, resident, shared, text, library, data
+  return file ? pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) : 0;
+}
+
 void limit_memory(std::uint64_t bytes) {
-  const rlimit limit{bytes, bytes};
+  const std::uint64_t all = memory_in_use() + bytes;
+  const rlimit limit{all, all};
   if (::setrlimit(RLIMIT_DATA, &limit) != 0) fail_confining(errno, "memory limit");
 }
 
@@ -70,6 +81,15 @@ void limit_files(std::uint64_t bytes) {
   const rlimit limit{bytes, bytes};
   if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) fail_confining(errno, "limit of files");
   ::signal(SIGXFSZ, SIG_IGN);
+}
+
+/// Pipes hold memory of the kernel.
+void limit_descriptors() {
+  constexpr rlim_t kMost = 1024;
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max = std::min(limit.rlim_max, kMost);
+  if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) fail_confining(errno, "limit of descriptors");
 }
 
 /// Threads are allowed. io_uring would do what is refused here without the calls that are refused; the rest is for
@@ -129,7 +149,9 @@ std::vector<std::string> sandboxed_environment(const SandboxFolders& folders) {
 void confine(const Confinement& confinement) {
   if (confinement.memory > 0) limit_memory(confinement.memory);
   if (confinement.sandbox && confinement.memory > 0) limit_files(confinement.memory);
-  if (confinement.sandbox) forbid_calls();
+  if (!confinement.sandbox) return;
+  limit_descriptors();
+  forbid_calls();
 }
 
 }  // namespace entrain::worker

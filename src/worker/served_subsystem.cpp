@@ -251,9 +251,9 @@ void ServedSubsystem::reading() {
 }
 
 void ServedSubsystem::proof() {
-  base::Bytes starts;
-  parcel_.read(starts);
-  parcel_.write(subsystem::fmu_proof(*subsystem_, starts));
+  base::Bytes question;
+  parcel_.read(question);
+  parcel_.write(subsystem::fmu_proof(*subsystem_, question, box_.stage));
 }
 
 void ServedSubsystem::share_events() {

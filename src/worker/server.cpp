@@ -100,6 +100,7 @@ class Server {
     }
     MakeRequest request;
     parcel.read(request);
+    if (request.only_tried) base::silence({STDOUT_FILENO});
     MadeSubsystem result;
     Logging log;
     log.everything = request.logs_everything;

@@ -14,6 +14,7 @@
 #include <fstream>
 #include <thread>
 
+#include "base/child_process.hpp"
 #include "base/fault_text.hpp"
 #include "base/printable.hpp"
 #include "entrain/fact_codes.hpp"
@@ -34,18 +35,6 @@ constexpr Duration kAfterSilence = 0.5;    // s from the end of the socket to th
 constexpr std::size_t kLastWords = 5;
 constexpr std::size_t kLongestFrame = 16 << 20;  // bytes; no message is that long
 
-base::Fault fault_of(int status) {
-  if (!WIFSIGNALED(status)) return base::Fault::Ended;
-  switch (WTERMSIG(status)) {
-    case SIGSEGV: return base::Fault::Memory;
-    case SIGBUS: return base::Fault::Bus;
-    case SIGFPE: return base::Fault::Arithmetic;
-    case SIGILL: return base::Fault::Instruction;
-    case SIGABRT: return base::Fault::Abort;
-    default: return base::Fault::Killed;
-  }
-}
-
 std::string cause_of(base::Fault fault, int status) {
   if (fault == base::Fault::Ended && status >= 0) return fmt::format(": exit code {}", WEXITSTATUS(status));
   if (fault == base::Fault::Killed && WTERMSIG(status) != SIGKILL) {
@@ -60,7 +49,7 @@ int status_inside(int status) {
   constexpr int kSignals = 128;
   if (!WIFEXITED(status) || WEXITSTATUS(status) <= kSignals) return status;
   const int signal = WEXITSTATUS(status) - kSignals;
-  return fault_of(signal) == base::Fault::Killed ? signal : status;
+  return base::fault_of(signal) == base::Fault::Killed ? signal : status;
 }
 
 /// Of shared memory: cut where it does not end.
@@ -360,7 +349,9 @@ Error WorkerProcess::damage_report(std::size_t number) const {
 
 /// By what the worker reported, else by how it ended and what it was in.
 Error WorkerProcess::end_report() const {
-  if (confinement_.sandbox && !page_.began && boxes_.size() == 1) return sandbox_refusal();
+  if (confinement_.sandbox && !page_.began && boxes_.size() == 1) {
+    if (auto refused = sandbox_refusal()) return *std::move(refused);
+  }
   const std::size_t number = serving();
   if (fault_) {  // which may be that of a thread that no call knows
     ErrorContext where = fault_->context();
@@ -369,7 +360,7 @@ Error WorkerProcess::end_report() const {
     where.remedy = remedy_here(where.remedy);
     return with_arguments({fault_->code(), fault_->fact(), where}, *boxes_[number]);
   }
-  const base::Fault fault = status_ ? fault_of(*status_) : base::Fault::Replaced;
+  const base::Fault fault = status_ ? base::fault_of(*status_) : base::Fault::Replaced;
   Fact fact = fault_in(fault, callers_[number], *boxes_[number]);
   fact.values.emplace_back("cause", cause_of(fault, status_.value_or(-1)));
   if (!last_words_.empty()) {
@@ -378,17 +369,18 @@ Error WorkerProcess::end_report() const {
   return failure(std::move(fact), fault, callers_[number], *boxes_[number]);
 }
 
-Error WorkerProcess::sandbox_refusal() const {
+/// Where bwrap said why: what is killed while it starts says nothing.
+std::optional<Error> WorkerProcess::sandbox_refusal() const {
   std::ifstream file(said());
   std::string why;
   std::getline(file, why);
-  return {
-      ErrorCode::FileFailed,
-      {FactCode::SandboxUnavailable, {}, {{"why", why.empty() ? "bwrap ended without a word" : base::printable(why)}}},
+  if (why.empty()) return std::nullopt;
+  return Error(
+      ErrorCode::FileFailed, {FactCode::SandboxUnavailable, {}, {{"why", base::printable(why)}}},
       {.subsystem = {},
        .variable = {},
        .time = {},
-       .remedy = "User namespaces must be allowed (in a container too), or run the FMU with isolate = true alone"}};
+       .remedy = "User namespaces must be allowed (in a container too), or run the FMU with isolate = true alone"});
 }
 
 Error WorkerProcess::late_report(const Caller& caller, const Mailbox& box) const {

@@ -73,7 +73,7 @@ class WorkerProcess {
     return {folder_.content() / "own", folder_.content() / "scratch", confinement_.memory};
   }
   std::filesystem::path said() const { return folder_.content() / "said"; }
-  Error sandbox_refusal() const;
+  std::optional<Error> sandbox_refusal() const;
   void look(Wait& wait);
   void receive();
   void take_frames();

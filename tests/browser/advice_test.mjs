@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import path from "node:path";
 import test from "node:test";
-import { brightness, entrain, examples, folder, overflows, pageWith, runOf, withPage } from "./browser.mjs";
+import { brightness, brokenCells, entrain, examples, folder, overflows, pageWith, runOf, withPage } from "./browser.mjs";
 
 const anyPage = path.join(runOf(path.join(examples, "lotka_volterra"), "any"), "report.html");
 const steps = [1e-3, 2e-3, 5e-3, 1e-2, 2e-2];
@@ -59,6 +59,7 @@ test("front_and_heat_map_show_choices_and_the_border_between_stable_and_unstable
     const fills = await page.locator("#heat .cell").evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell).fill));
     assert.notEqual(fills[0], fills[4]);
     assert.equal(await overflows(page), false);
+    assert.deepEqual(await brokenCells(page), []);
   }, { colorScheme: "dark", viewport: { width: 390, height: 844 } }, "#heat"));
 
 test("an_advice_with_nothing_but_reasons_against_shows_them", () =>

@@ -70,12 +70,14 @@ export async function open(file, options = {}) {
   const problems = [];
   // That canvases are read back is a habit of these tests, not of the page.
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && !message.text().startsWith("Canvas2D") &&
+    !message.text().includes("status of 409") &&  // a refusal that the studio asks the user about
     problems.push(message.text()));
   page.on("pageerror", (error) => problems.push(String(error)));
   page.on("dialog", (dialog) => problems.push(`dialog: ${dialog.message()}`) && dialog.dismiss());
-  page.on("request", (request) => /^(file|data|blob):/.test(request.url()) || problems.push(`request: ${request.url()}`));
+  const own = /^https?:/.test(file ?? "") ? new URL(file).origin : null;
+  page.on("request", (request) => /^(file|data|blob):/.test(request.url()) || new URL(request.url()).origin === own || problems.push(`request: ${request.url()}`));
   try {
-    if (file !== null) await page.goto(pathToFileURL(file).href, { timeout: PATIENCE });
+    if (file !== null) await page.goto(own === null ? pathToFileURL(file).href : file, { timeout: PATIENCE });
   } catch (error) {
     await context.close();  // else the test never ends
     throw error;
@@ -118,6 +120,32 @@ export function colouredPixels(page, section, line = 0) {
     }
     return count;
   }, [section, line]);
+}
+
+/** The part of the height of the first chart of a section that its line i goes over. */
+export function heightOfLine(page, section, line) {
+  return page.evaluate(([id, i]) => {
+    const canvas = document.querySelector(`#${id} canvas`);
+    const text = getComputedStyle(document.documentElement).getPropertyValue(`--series-${i}`).trim();
+    const wanted = [1, 3, 5].map((at) => parseInt(text.slice(at, at + 2), 16));
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const rows = [];
+    for (let k = 0; k < data.length; k += 4) {
+      if (data[k + 3] > 128 && wanted.every((value, c) => Math.abs(data[k + c] - value) < 40)) rows.push(Math.floor(k / 4 / canvas.width));
+    }
+    return (rows.at(-1) - rows[0]) / canvas.height;
+  }, [section, line]);
+}
+
+/** Cells of tables in which a word is broken, with what stands in them: a line holds fewer than three letters. */
+export function brokenCells(page) {
+  return page.locator("td").evaluateAll((cells) => cells.filter((cell) => {
+    const range = document.createRange();
+    range.selectNodeContents(cell);
+    const text = cell.textContent.trim();
+    const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size;
+    return cell.offsetParent !== null && text.length > 3 && lines > text.length / 3;
+  }).map((cell) => cell.textContent));
 }
 
 /** The place of the plotting area of the first chart of a section. */

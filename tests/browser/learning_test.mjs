@@ -7,7 +7,7 @@ import { areaOf, colouredPixels, entrain, examples, folder, overflows, withPage 
 
 function learned(name, system, ...words) {
   const out = path.join(folder, name);
-  const printed = entrain("learn", path.join(examples, system), "--out", out, "--report", ...words);
+  const printed = entrain("learn", path.join(examples, system), "--inputs", "held", "--out", out, "--report", ...words);
   assert.ok(printed.includes(`report: ${path.join(out, "report.html")}`), printed);
   return { file: path.join(out, "report.html"), printed, how: JSON.parse(fs.readFileSync(path.join(out, "learning.json"), "utf8")) };
 }

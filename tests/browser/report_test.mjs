@@ -4,8 +4,8 @@ import { spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import test from "node:test";
-import { areaOf, brightness, changedRun, colouredPixels, csvOf, entrain, examples, folder, open, overflows, program, runOf, shownTimes,
-  withPage } from "./browser.mjs";
+import { areaOf, brightness, brokenCells, changedRun, colouredPixels, csvOf, entrain, examples, folder, heightOfLine, open, overflows, program,
+  runOf, shownTimes, withPage } from "./browser.mjs";
 
 const prey = runOf(path.join(examples, "lotka_volterra"), "prey", "--method", "jacobi", "--step", "0.01", "--option", "degree=2");
 const report = (run) => path.join(run, "report.html");
@@ -245,10 +245,29 @@ test("many_notes_are_folded_and_few_are_not", async () => {
   });
 });
 
-test("a_phone_shows_the_page_without_scrolling_sideways", () => withPage(report(prey), async (page) => {
-  assert.equal(await overflows(page), false);
-  assert.ok(await colouredPixels(page, "signals") > 300);
-}, { viewport: { width: 390, height: 844 } }));
+for (const width of [390, 1280, 2560]) {
+  for (const colorScheme of ["light", "dark"]) {
+    test(`a_screen_of_${width}_pixels_in_${colorScheme}_shows_the_page_without_scrolling_sideways`, () => withPage(report(prey), async (page) => {
+      assert.equal(await overflows(page), false);
+      assert.ok(await colouredPixels(page, "signals") > 300);
+      assert.deepEqual(await brokenCells(page), []);
+    }, { colorScheme, viewport: { width, height: 844 } }));
+  }
+}
+
+test("an_axis_fits_its_values_though_they_are_far_from_zero", async () => {
+  // Both signals are the same: the second one is drawn over the first.
+  const of = (name, value) => changedRun(prey, name, { "results.csv": (text) => text.split("\n").map((line, i) =>
+    i === 0 || line === "" ? line : line.replace(/^([^,]*),([^,]*),.*$/, (_, t, p) => `${t},${value(Number(p))},${value(Number(p))}`)).join("\n") });
+  await withPage(report(of("voltage", (p) => 388 + p)), async (page) => {
+    const height = await heightOfLine(page, "signals", 1);
+    assert.ok(height > 0.5, `${height}`);
+  });
+  await withPage(report(of("constant", () => 388)), async (page) => {
+    const height = await heightOfLine(page, "signals", 1);
+    assert.ok(height < 0.05, `${height}`);
+  });
+});
 
 test("a_method_with_steps_of_its_own_shows_orders_and_steps", async () => {
   const run = runOf(path.join(examples, "car"), "car", "--method", "f3ornits");

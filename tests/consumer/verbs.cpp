@@ -102,6 +102,34 @@ void run_and_judge(const entrain::SystemDescription& description, const fs::path
   }
 }
 
+void sweep_over(const entrain::SystemDescription& description, const fs::path& folder) {
+  entrain::SweepOptions options;
+  options.sweep.vary = {{"prey.alpha", "0.6, 0.7", {}}};
+  options.estimate = false;
+  options.folder = folder / "sweep";
+  const auto result = entrain::sweep(description, options);
+  expect(result.cases.size() == 2 && result.cases[0].termination == "completed", "a sweep");
+  expect(entrain::merge_sweeps({folder / "sweep"}, folder / "merged").cases.size() == 2, "a merged sweep");
+  expect(!entrain::sweep_json(result).empty(), "a sweep as JSON");
+  entrain::write_sweep_page(result, folder / "sweep.html");
+}
+
+void pace_and_control(entrain::SystemDescription description, const fs::path& folder) {
+  description.real_time = {100.0, {}};  // simulated seconds per second
+  entrain::RunDirectoryOptions paced;
+  paced.folder = folder / "paced";
+  paced.progress.begun = [](const entrain::RunResult& begun) {
+    entrain::RunControl control(begun.folder);  // of a run of any process of the same user
+    std::cout << control.request(R"({"command": "subscribe", "every": 0.1})") << '\n';
+  };
+  const auto result = entrain::run(description, paced);
+  std::cout << result.summary.pacing->missed << " deadlines missed\n";
+
+  expect(result.summary.termination == entrain::Termination::Completed, "the paced run completes");
+  expect(result.verdict.grade == entrain::Grade::Unknown, "a paced run is graded unknown");
+  expect(entrain::with_stand_ins(description).subsystems.size() == description.subsystems.size(), "nothing is outside");
+}
+
 void take_advice(entrain::SystemDescription description, const fs::path& folder) {
   description.tolerance = {1e-4, {}};  // of the range: what the recommended method and step keep
   entrain::AdviceSettings settings;
@@ -196,7 +224,9 @@ int main(int, char** arguments) {
     record_to_file(description, folder);
     step_and_keep(description, folder);
     run_and_judge(description, folder);
+    pace_and_control(description, folder);
     take_advice(description, folder);
+    sweep_over(description, folder);
     show_verification(description);
     show_comparison(description, folder);
     learn_and_correct(examples / "learning", folder);

@@ -57,6 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
     Cases, Learned,
     testing::Values(
         Case{"missiles", {.method = "missiles", .step = 1e-3, .stop = 0.5}, "identified"},
+        Case{"waveform", {.method = "waveform", .step = 1e-3, .stop = 0.5}, "identified"},
         Case{"ifosmondi", {.method = "ifosmondi", .step = 1e-3, .stop = 0.5}, "identified"},
         Case{"predictor",
              {.method = "ifosmondi", .step = 1e-3, .stop = 0.5, .options = {"predictor=\"missiles\""}},

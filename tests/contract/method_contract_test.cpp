@@ -42,6 +42,8 @@ class EveryMethod : public testing::TestWithParam<std::string> {
   }
   /// The step of the run is only the first one.
   static bool adapts_its_steps() { return GetParam() == "f3ornits"; }
+  /// Steps of subsystems without one of their own, in a step of the run.
+  static std::size_t steps_per_step() { return GetParam() == "waveform" ? 3 : 1; }
   SystemDescription system(const std::string& name, double step, double stop) const {
     return changed(example(name), {.method = GetParam(), .step = step, .stop = stop});
   }
@@ -120,7 +122,11 @@ TEST_P(EveryMethod, ends_exactly_on_a_stop_time_that_is_no_multiple_of_the_step)
     EXPECT_EQ(run.times.back(), 1.0);
     EXPECT_EQ(std::adjacent_find(run.times.begin(), run.times.end(), std::greater_equal<>()), run.times.end());
   } else {
-    EXPECT_EQ(run.times, (std::vector<double>{0.0, 0.3, 0.6, 3 * 0.3, 1.0}));
+    const std::vector<double> grid{0.0, 0.3, 0.6, 3 * 0.3, 1.0};
+    EXPECT_TRUE(std::includes(run.times.begin(), run.times.end(), grid.begin(), grid.end()));
+    if (steps_per_step() == 1) {
+      EXPECT_EQ(run.times, grid);
+    }
   }
 }
 
@@ -144,7 +150,7 @@ TEST_P(EveryMethod, runs_a_single_subsystem_without_connections) {
   EXPECT_EQ(run.summary.termination, Termination::Completed) << run.summary.message;
   EXPECT_EQ(run.times.back(), 1.0);
   if (!adapts_its_steps()) {
-    EXPECT_EQ(run.times.size(), 11U);
+    EXPECT_EQ(run.times.size(), 10 * steps_per_step() + 1);
   }
 }
 

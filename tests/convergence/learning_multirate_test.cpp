@@ -25,6 +25,7 @@ SystemDescription pair_with_slow(const std::string& slow, int ratio) {
 
 LearnResult learned(const std::string& slow, int ratio, int iterations) {
   LearnOptions options;
+  options.inputs = LearnInputs::Held;
   options.iterations = iterations;
   options.tolerance = 0.0;
   options.progressive = ProgressiveLearning::Never;
@@ -53,6 +54,7 @@ TEST(MultirateLearning, slow_motion_is_tracked_to_1e_minus_2_N_at_ratios_2_3_and
 TEST(MultirateLearning, estimate_knows_how_the_uncorrected_run_grows) {
   LearnPlan plan;
   LearnOptions options;
+  options.inputs = LearnInputs::Held;
   options.iterations = 1;
   auto description = pair_with_slow("force_side", 5);
   learn(description, options, {[&](const LearnPlan& known) { plan = known; }, {}});
@@ -79,6 +81,7 @@ TEST(LearningEstimate, of_twelve_masses_is_given_and_of_hundreds_refused_with_th
   const auto planned = [](std::size_t masses) {
     LearnPlan plan;
     LearnOptions options;
+    options.inputs = LearnInputs::Held;
     options.iterations = 1;
     auto chain = models::chain_system(masses, false);
     chain.stop = {0.02, {}};

@@ -18,6 +18,7 @@ using test::has_fact;
 
 LearnOptions runs(int iterations, ProgressiveLearning progressive = ProgressiveLearning::Never) {
   LearnOptions options;
+  options.inputs = LearnInputs::Held;
   options.iterations = iterations;
   options.progressive = progressive;
   return options;

@@ -57,6 +57,7 @@ double distance_to_undelayed(const SystemDescription& description, const Learned
 
 LearnOptions runs(int iterations, double tolerance = 0.0) {
   LearnOptions options;
+  options.inputs = LearnInputs::Held;
   options.iterations = iterations;
   options.tolerance = tolerance;
   return options;

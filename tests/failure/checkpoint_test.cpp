@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "support/checkpointed_systems.hpp"
+#include "support/clocked_fmus.hpp"
 #include "support/facts.hpp"
 #include "support/program.hpp"
 #include "support/scripted_descriptions.hpp"
@@ -189,6 +190,41 @@ TEST_F(CheckpointOfFmus, goes_on_in_the_results_of_the_first_run) {
   const auto gone = run_program(folder_, {"run", "system.toml", "--resume", "saved", "--append", "--json"});
   EXPECT_EQ(gone.exit_code, 1);
   EXPECT_EQ(test::failure_in(gone.out)["code"], "results-gone") << gone.err;
+}
+
+/// A clock that ticks every 0.3 s: rows of 0.3, 0.6 and 0.9 s stand twice, also where a checkpoint is written.
+TEST(CheckpointAtAnInstant, keeps_both_rows_of_its_time) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "clocked.fmu", R"(intervalVariability="constant" intervalDecimal="0.3")",
+                      R"(canGetAndSetFMUState="true" canSerializeFMUState="true")");
+  write_text(folder / "system.toml", R"([run]
+stop = 1.0
+step = 0.25
+method = "jacobi"
+open = ["*.*"]
+[subsystems.a]
+fmu = "clocked.fmu"
+[subsystems.b]
+fmu = "clocked.fmu"
+[connections]
+"a.z" = "b.x"
+)");
+  const auto whole = test::results_of(folder, "system.toml", "whole");
+  for (const std::string time : {"0.3,", "0.6,", "0.9,"}) {
+    const auto first = whole.find('\n' + time);
+    ASSERT_NE(first, std::string::npos) << whole;
+    EXPECT_NE(whole.find('\n' + time, first + 1), std::string::npos) << time;
+  }
+  EXPECT_EQ(test::results_of(folder, "system.toml", "first", {"--checkpoint", "saved", "--every", "0.6"}), whole);
+  // It is of the limit from the left: that from the right comes first, and is not there twice when rows are appended.
+  auto rest = rows_after(whole, 0.6);
+  const auto right = whole.rfind("\n0.6,") + 1;
+  rest.insert(rest.find('\n') + 1, whole.substr(right, whole.find('\n', right) + 1 - right));
+  EXPECT_EQ(test::results_of(folder, "system.toml", "rest", {"--resume", "saved"}), rest);
+  EXPECT_EQ(run_json(folder, "rest")["resumed_from"]["time"], 0.6);
+  const auto run = run_program(folder, {"run", "system.toml", "--resume", "saved", "--append", "--quiet"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(text_of(folder / "first/results.csv"), whole);
 }
 
 TEST_F(CheckpointOfFmus, is_refused_when_it_is_cut_short) {

@@ -1,7 +1,10 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <fstream>
 #include <sstream>
 #include <thread>
 
@@ -96,15 +99,76 @@ TEST_F(FmuTraps, crash_while_probed_withdraws_the_ability_and_the_run_goes_on) {
   const auto result = run(alone("state_crash", "start = { u = 1.0 }"), {"--method", "f3ornits"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   expect_text(result.out,
-              "it claims 'canGetAndSetFMUstate', but it crashed in fmi2SetFMUstate (SIGSEGV) when that was "
-              "tried in a process apart: this is not used");
+              "it claims 'canGetAndSetFMUstate', but it crashed in fmi2SetFMUstate (SIGSEGV: it used memory that is "
+              "not there) when that was tried in a process apart: this is not used");
   EXPECT_EQ(line(1), "0,0");
   const auto results = reading::read_csv(folder_ / "out/results.csv");
   EXPECT_EQ(results.times.back(), 1.0);
   EXPECT_NEAR(results.columns.back().back(), 1.0, 1e-12);  // the integral of 1
 }
 
-/// A process that cannot be copied: what an FMU claims is tried in a worker.
+/// A variable of the environment, for the programs that a test starts.
+class WithVariable {
+ public:
+  WithVariable(const char* name, const std::string& value) : name_(name) { ::setenv(name, value.c_str(), 1); }
+  ~WithVariable() { ::unsetenv(name_); }
+  WithVariable(const WithVariable&) = delete;
+  WithVariable& operator=(const WithVariable&) = delete;
+
+ private:
+  const char* name_;
+};
+
+/// Also where it ends the process without a word, and where its library has threads.
+TEST_F(FmuTraps, ends_of_the_process_while_probed_withdraw_one_claim_each) {
+  const WithVariable thread("ENTRAIN_TEST_THREAD", "1");
+  for (const char* trap : {"state_crash", "state_quiet"}) {
+    for (const char* isolate : {"", "isolate = true"}) {
+      write(trap, kInterpolates);
+      const auto result = run(alone(trap, fmt::format("start = {{ u = 1.0 }}\n{}", isolate)),
+                              {"--method", "f3ornits", "--overwrite", "--json"});
+      EXPECT_EQ(result.exit_code, 0) << trap << isolate << result.err;
+      const auto summary = nlohmann::json::parse(text_of(folder_ / "out/run.json"));
+      const auto withdrawn = test::json_fact(summary["warnings"], FactCode::FmuClaimWithdrawn);
+      ASSERT_FALSE(withdrawn.is_null()) << trap << isolate;
+      EXPECT_EQ(withdrawn["values"]["claim"], "canGetAndSetFMUstate");
+      expect_text(withdrawn["values"]["why"], "fmi2SetFMUstate");
+    }
+  }
+}
+
+TEST_F(FmuTraps, trials_are_made_in_a_worker_and_the_run_in_the_process_that_was_asked) {
+  const WithVariable programs("ENTRAIN_TEST_PROGRAMS", (folder_ / "programs").string());
+  write("once", kInterpolates);
+  const auto result = run(alone("once", "start = { u = 1.0 }"), {"--method", "f3ornits", "--no-estimate"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  std::ifstream lines(folder_ / "programs");
+  std::vector<std::string> names;
+  for (std::string line; std::getline(lines, line);) names.push_back(fs::path(line).filename());
+  ASSERT_GT(names.size(), 1U);
+  EXPECT_EQ(names.back(), "entrain");
+  names.pop_back();
+  EXPECT_EQ(names, std::vector<std::string>(names.size(), "entrain-worker"));
+}
+
+/// A thread that goes on in code which is gone would crash. In a process apart, because the thread stays.
+TEST_F(FmuTraps, library_that_left_a_thread_behind_is_not_unloaded) {
+  const auto is_mapped = [] { return text_of("/proc/self/maps").find("trap.so") != std::string::npos; };
+  const pid_t child = ::fork();
+  if (child == 0) {
+    made("once", kGoesBack).reset();
+    if (is_mapped()) ::_exit(2);
+    const WithVariable thread("ENTRAIN_TEST_THREAD", "1");
+    made("once", kGoesBack).reset();
+    ::_exit(is_mapped() ? 0 : 3);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+/// A process that cannot be copied.
 TEST_F(FmuTraps, crash_while_probed_does_no_harm_to_a_process_with_threads) {
   write("state_crash");
   test::write_text(folder_ / "system.toml", alone("state_crash", "start = { u = 1.0 }"));

@@ -18,7 +18,8 @@ const std::string kLearning = test::examples_folder() + "/learning";
 
 TEST(LearnCommand, writes_a_correction_that_run_replays_to_the_same_bits) {
   const TemporaryFolder folder;
-  const auto learned = run_program(folder, {"learn", kLearning, "--stop", "1", "--iterations", "4", "--out", "l"});
+  const auto learned =
+      run_program(folder, {"learn", kLearning, "--inputs", "held", "--stop", "1", "--iterations", "4", "--out", "l"});
   ASSERT_EQ(learned.exit_code, 0) << learned.err;
   expect_text(learned.out, "delayed  force_side.F");
   expect_text(learned.out, "gamma = 0.984354");
@@ -58,7 +59,8 @@ TEST(LearnCommand, replay_is_the_best_run_to_the_last_bit) {
   auto recorded =
       text_of(kLearning + "/system.toml") + "\n[record]\nvariables = [\"force_side.F\", \"motion_side.F\"]\n";
   write_text(folder / "system.toml", recorded);
-  const auto learned = run_program(folder, {"learn", "system.toml", "--stop", "1", "--iterations", "4", "--out", "l"});
+  const auto learned = run_program(
+      folder, {"learn", "system.toml", "--inputs", "held", "--stop", "1", "--iterations", "4", "--out", "l"});
   ASSERT_EQ(learned.exit_code, 0) << learned.err;
   const auto replay =
       run_program(folder, {"run", "system.toml", "--stop", "1", "--learned", "l/learned.json", "--out", "r"});
@@ -71,17 +73,19 @@ TEST(LearnCommand, replay_is_the_best_run_to_the_last_bit) {
 
 TEST(LearnCommand, that_leaves_more_than_the_tolerance_is_reported_with_a_remedy) {
   const TemporaryFolder folder;
-  const auto few = run_program(folder, {"learn", kLearning, "--stop", "0.1", "--iterations", "2", "--out", "f"});
+  const auto few =
+      run_program(folder, {"learn", kLearning, "--inputs", "held", "--stop", "0.1", "--iterations", "2", "--out", "f"});
   EXPECT_EQ(few.exit_code, 0);
   expect_text(few.err, "1e-09");
   expect_text(few.err, "run 1");
   expect_text(few.err, "--iterations");
-  const auto filtered = run_program(folder, {"learn", kLearning, "--cutoff", "1", "--stop", "2", "--out", "c"});
+  const auto filtered =
+      run_program(folder, {"learn", kLearning, "--inputs", "held", "--cutoff", "1", "--stop", "2", "--out", "c"});
   EXPECT_EQ(filtered.exit_code, 0);
   expect_text(filtered.out, "stalled after");
   expect_text(filtered.err, "--cutoff");
-  const auto met = run_program(
-      folder, {"learn", kLearning, "--stop", "0.1", "--tolerance", "0.1", "--iterations", "5", "--out", "m"});
+  const auto met = run_program(folder, {"learn", kLearning, "--inputs", "held", "--stop", "0.1", "--tolerance", "0.1",
+                                        "--iterations", "5", "--out", "m"});
   EXPECT_EQ(met.exit_code, 0);
   EXPECT_EQ(met.err, "");
 }
@@ -89,8 +93,8 @@ TEST(LearnCommand, that_leaves_more_than_the_tolerance_is_reported_with_a_remedy
 TEST(LearnCommand, that_makes_no_run_better_has_learned_nothing) {
   const TemporaryFolder folder;
   for (const std::string when : {"auto", "never"}) {
-    const auto result = run_program(folder, {"learn", kLearning, "--set", "force_side.c_k=1e5", "--stop", "1",
-                                             "--iterations", "3", "--progressive", when, "--out", when});
+    const auto result = run_program(folder, {"learn", kLearning, "--inputs", "held", "--set", "force_side.c_k=1e5",
+                                             "--stop", "1", "--iterations", "3", "--progressive", when, "--out", when});
     EXPECT_EQ(result.exit_code, 1) << when;
     EXPECT_EQ(result.err.find("learned to t"), std::string::npos) << result.err;
     EXPECT_EQ(result.out.find("--learned"), std::string::npos) << result.out;
@@ -100,15 +104,15 @@ TEST(LearnCommand, that_makes_no_run_better_has_learned_nothing) {
 
 TEST(LearnCommand, reports_a_tolerance_that_is_no_number) {
   const TemporaryFolder folder;
-  const auto result = run_program(folder, {"learn", kLearning, "--tolerance", "nan", "--out", "l"});
+  const auto result = run_program(folder, {"learn", kLearning, "--inputs", "held", "--tolerance", "nan", "--out", "l"});
   EXPECT_NE(result.exit_code, 0);
   expect_text(result.err, "tolerance");
 }
 
 TEST(LearnCommand, json_is_all_that_is_printed) {
   const TemporaryFolder folder;
-  const auto result =
-      run_program(folder, {"learn", kLearning, "--stop", "0.1", "--iterations", "2", "--out", "l", "--json"});
+  const auto result = run_program(
+      folder, {"learn", kLearning, "--inputs", "held", "--stop", "0.1", "--iterations", "2", "--out", "l", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto json = Json::parse(result.out);
   EXPECT_EQ(json["end"], "out of iterations");
@@ -117,7 +121,8 @@ TEST(LearnCommand, json_is_all_that_is_printed) {
 
 TEST(LearnCommand, correction_for_another_step_or_no_correction_is_refused) {
   const TemporaryFolder folder;
-  run_program(folder, {"learn", kLearning, "--stop", "0.1", "--iterations", "1", "--out", "l", "--quiet"});
+  run_program(folder,
+              {"learn", kLearning, "--inputs", "held", "--stop", "0.1", "--iterations", "1", "--out", "l", "--quiet"});
   auto result = run_program(folder, {"run", kLearning, "--stop", "0.2", "--learned", "l/learned.json", "--json"});
   EXPECT_EQ(result.exit_code, 1);
   const auto too_short = failure_in(result.out);
@@ -127,14 +132,14 @@ TEST(LearnCommand, correction_for_another_step_or_no_correction_is_refused) {
   result = run_program(folder, {"run", kLearning, "--learned", kLearning + "/system.toml", "--json"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(failure_in(result.out)["code"], "learned-unusable");
-  result = run_program(folder, {"learn", kLearning, "--gain", "5"});
+  result = run_program(folder, {"learn", kLearning, "--inputs", "held", "--gain", "5"});
   EXPECT_EQ(result.exit_code, 2);
 }
 
 TEST(LearnCommand, diverging_runs_end_with_exit_code_1) {
   const TemporaryFolder folder;
-  const auto result = run_program(folder, {"learn", kLearning, "--set", "force_side.c_k=1e5", "--stop", "1",
-                                           "--progressive", "never", "--out", "l"});
+  const auto result = run_program(folder, {"learn", kLearning, "--inputs", "held", "--set", "force_side.c_k=1e5",
+                                           "--stop", "1", "--progressive", "never", "--out", "l"});
   EXPECT_EQ(result.exit_code, 1);
   expect_text(result.out, "diverged after");
   expect_text(result.err, "--gain");

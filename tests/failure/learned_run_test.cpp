@@ -18,7 +18,7 @@ const std::string kSystem = test::examples_folder() + "/learning";
 class LearnedRun : public testing::Test {
  protected:
   ProgramResult learn(std::vector<std::string> more) {
-    std::vector<std::string> arguments{"learn", kSystem, "--out", "l"};
+    std::vector<std::string> arguments{"learn", kSystem, "--inputs", "held", "--out", "l"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_program(folder_, arguments);
   }

@@ -162,14 +162,30 @@ TEST(FullDisk, is_written_into_run_json_all_the_same) {
 
 class EndingSignal : public testing::TestWithParam<int> {};
 
-TEST_P(EndingSignal, ends_the_run_in_order_with_a_summary) {
-  const TemporaryFolder folder;
-  Program program(folder, {"run", examples_folder() + "/mechanical", "--method", "jacobi", "--step", "1e-8", "--stop",
-                           "2", "--out", "out"});
+/// How the program finds SIGHUP when it starts.
+class Hangup {
+ public:
+  explicit Hangup(void (*handler)(int)) : before_(std::signal(SIGHUP, handler)) {}
+  ~Hangup() { std::signal(SIGHUP, before_); }
+  Hangup(const Hangup&) = delete;
+  Hangup& operator=(const Hangup&) = delete;
+
+ private:
+  void (*before_)(int);
+};
+
+void wait_for_rows(const TemporaryFolder& folder, std::uintmax_t bytes = 10'000) {
   ASSERT_TRUE(eventually([&] {
     std::error_code missing;
-    return fs::file_size(folder / "out/results.csv", missing) > 10'000 && !missing;
+    return fs::file_size(folder / "out/results.csv", missing) > bytes && !missing;
   }));
+}
+
+TEST_P(EndingSignal, ends_the_run_in_order_with_a_summary) {
+  const TemporaryFolder folder;
+  const Hangup usual(SIG_DFL);
+  Program program(folder, endless_run());
+  wait_for_rows(folder);
   program.send(GetParam());
   const auto result = program.wait();
   EXPECT_EQ(result.exit_code, 1);
@@ -181,6 +197,19 @@ TEST_P(EndingSignal, ends_the_run_in_order_with_a_summary) {
 INSTANTIATE_TEST_SUITE_P(, EndingSignal, testing::Values(SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGUSR1, SIGALRM),
                          [](const auto& signal) { return std::string("SIG") + ::sigabbrev_np(signal.param); });
 
+TEST(HangupUnderNohup, leaves_the_run_alone) {
+  const TemporaryFolder folder;
+  const Hangup ignored(SIG_IGN);
+  Program program(folder, endless_run());
+  wait_for_rows(folder);
+  program.send(SIGHUP);
+  wait_for_rows(folder, 2 * fs::file_size(folder / "out/results.csv"));
+  program.send(SIGTERM);
+  const auto result = program.wait();
+  EXPECT_EQ(result.err.find("SIGHUP"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("SIGTERM"), std::string::npos) << result.err;
+}
+
 TEST(ProcessorLimit, ends_the_run_in_order_though_the_signal_comes_again) {
   const TemporaryFolder folder;
   rlimit before{};
@@ -189,8 +218,7 @@ TEST(ProcessorLimit, ends_the_run_in_order_though_the_signal_comes_again) {
   const auto handler =
       std::signal(SIGXCPU, [](int) {});  // this process may have used more; the program gets the default
   ::setrlimit(RLIMIT_CPU, &limit);
-  Program program(folder, {"run", examples_folder() + "/mechanical", "--method", "jacobi", "--step", "1e-8", "--stop",
-                           "2", "--out", "out"});
+  Program program(folder, endless_run());
   ::setrlimit(RLIMIT_CPU, &before);
   std::signal(SIGXCPU, handler);
   EXPECT_EQ(program.wait().exit_code, 1);

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 /// The outputs of tests/support/grasping_fmu.c.
 constexpr std::array kTries{"socket",    "process", "program", "read_outside", "write_outside", "read_own",
                             "write_own", "scratch", "thread",  "environment",  "memory",        "cut",
-                            "files",     "shared",  "memfd",   "zero",         "longer"};
+                            "files",     "shared",  "memfd",   "zero",         "longer",        "descriptors"};
 
 std::string grasping_description() {
   std::string variables;
@@ -106,6 +106,8 @@ TEST_F(Sandbox, limits_memory_that_is_no_data) {
   EXPECT_GT(got("files"), 200.0);
   EXPECT_LE(got("files"), 300.0);
   for (const char* what : {"shared", "memfd", "zero", "longer"}) EXPECT_EQ(got(what), 0.0) << what;
+  EXPECT_GT(got("descriptors"), 900.0);
+  EXPECT_LE(got("descriptors"), 1024.0);
 }
 
 /// A library can do its worst when it is loaded.
@@ -262,6 +264,20 @@ TEST_F(Sandbox, that_cannot_be_made_is_an_error_that_names_the_reason) {
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(refusal(result), "sandbox-unavailable");
   test::expect_text(result.err, "No permissions to create new namespace");
+}
+
+TEST_F(Sandbox, that_is_killed_while_it_starts_is_not_blamed_on_the_machine) {
+  write_grasping("sandbox = true");
+  const std::string path = ::getenv("PATH");
+  fs::create_directory(folder_ / "bin");
+  test::write_text(folder_ / "bin" / "bwrap", "#!/bin/sh\nkill -ABRT $$\n");
+  ::chmod((folder_ / "bin" / "bwrap").c_str(), 0700);
+  ::setenv("PATH", ((folder_ / "bin").string() + ":" + path).c_str(), 1);
+  const auto result = run();
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_EQ(refusal(result), "code-fault");
+  test::expect_text(result.err, "SIGABRT");
 }
 
 TEST_F(Sandbox, memory_limit_without_a_process_is_a_warning) {

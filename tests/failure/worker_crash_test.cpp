@@ -1,7 +1,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "support/places.hpp"
+#include <memory>
+
 #include "support/scripted_fmus.hpp"
 
 // Isolated FMUs that take their process with them, run by the real program: what is reported, what is left.
@@ -28,6 +29,15 @@ class WorkerCrash : public test::ScriptedFmus {
     }
     return count;
   }
+  /// A run that does not return from a step of an isolated FMU, with both its workers.
+  std::unique_ptr<test::Program> hung_program() const {
+    write_system(write(test::scripted_description("")), Hang, "isolate = true");
+    ::setenv("TMPDIR", temporary_.c_str(), 1);
+    auto program = std::make_unique<test::Program>(folder_, std::vector<std::string>{"run", "s.toml", "--out", "out"});
+    ::unsetenv("TMPDIR");
+    EXPECT_TRUE(test::eventually([&] { return workers_left() == 2 && fs::exists(folder_ / "out/run.json"); }));
+    return program;
+  }
 };
 
 class WorkerEnd : public WorkerCrash, public testing::WithParamInterface<std::tuple<End, const char*>> {};
@@ -38,16 +48,8 @@ TEST_P(WorkerEnd, in_a_step_ends_the_run_with_its_rows_and_its_reason) {
   write_system(write(test::scripted_description("")), end.mode, fmt::format("{}isolate = {}", timeout, isolate));
   const auto result = run_here({"run", "s.toml", "--out", "out"});
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_TRUE(fs::is_empty(temporary_));
   EXPECT_EQ(workers_left(), 0);
-
-  const std::string table = test::text_of(folder_ / "out" / "results.csv");
-  EXPECT_TRUE(table.ends_with("\n0.5,1,1,1\n")) << table;
-  EXPECT_EQ(summary()["termination"], "failed");
-  const auto failure = summary()["failure"];
-  EXPECT_EQ(failure["code"], end.mode == Throw ? "code-threw" : "code-fault");
-  EXPECT_EQ(failure["values"].value("fault", "exception"), end.fault);
-  EXPECT_EQ(failure["values"]["function"], "fmi2DoStep");
+  const auto failure = expect_end_in_a_step(end);
   if (end.mode != Throw) {
     test::expect_text(failure["values"]["arguments"], "t = 0.5 s");
   }
@@ -57,9 +59,6 @@ TEST_P(WorkerEnd, in_a_step_ends_the_run_with_its_rows_and_its_reason) {
     const bool alone = std::string(isolate) == "true";
     test::expect_text(failure["remedy"], alone ? "the fault is its own" : "isolate = true");
   }
-  EXPECT_EQ(failure["subjects"], nlohmann::json({fmt::format("FMU '{}'", (folder_ / "part 1.fmu").string())}));
-  EXPECT_EQ(failure["subsystem"], "part");
-  EXPECT_DOUBLE_EQ(failure["time"], 0.5);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -111,27 +110,23 @@ TEST_F(WorkerCrash, that_repeats_itself_ends_the_run_when_no_restart_is_left) {
 }
 
 TEST_F(WorkerCrash, killed_program_leaves_no_worker) {
-  write_system(write(test::scripted_description("")), Hang, "isolate = true");
-  ::setenv("TMPDIR", temporary_.c_str(), 1);
-  test::Program program(folder_, {"run", "s.toml", "--out", "out"});
-  ::unsetenv("TMPDIR");
-  ASSERT_TRUE(test::eventually([&] { return workers_left() == 2; }));
-  program.send(SIGKILL);
-  program.wait();
+  const auto program = hung_program();
+  program->send(SIGKILL);
+  program->wait();
   EXPECT_TRUE(test::eventually([&] { return workers_left() == 0; }));
 }
 
 TEST_F(WorkerCrash, hang_is_ended_by_the_user_with_all_rows) {
-  write_system(write(test::scripted_description("")), Hang, "isolate = true");
-  ::setenv("TMPDIR", temporary_.c_str(), 1);
-  test::Program program(folder_, {"run", "s.toml", "--out", "out"});
-  ::unsetenv("TMPDIR");
-  ASSERT_TRUE(test::eventually([&] { return workers_left() == 2; }));
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  program.send(SIGINT);
-  EXPECT_EQ(program.wait().exit_code, 1);
+  const auto program = hung_program();
+  const auto has_all_rows = [&] {
+    const auto file = folder_ / "out" / "results.csv";
+    return fs::exists(file) && test::text_of(file).ends_with("\n0.5,1,1,1\n");
+  };
+  ASSERT_TRUE(test::eventually(has_all_rows)) << "on the disk while it hangs";
+  program->send(SIGINT);
+  EXPECT_EQ(program->wait().exit_code, 1);
   EXPECT_EQ(summary()["termination"], "interrupted");
-  EXPECT_TRUE(test::text_of(folder_ / "out" / "results.csv").ends_with("\n0.5,1,1,1\n"));
+  EXPECT_TRUE(has_all_rows());
   EXPECT_TRUE(fs::is_empty(temporary_));
   EXPECT_EQ(workers_left(), 0);
 }
@@ -161,17 +156,6 @@ TEST_F(WorkerCrash, fmu_for_one_instance_is_used_twice_in_processes_of_their_own
   for (const auto& note : notes) unasked += note["code"] == "isolated-unasked" ? 1 : 0;
   EXPECT_EQ(unasked, 2);
   EXPECT_NE(run_here({"check", "s.toml"}).exit_code, 1);
-}
-
-TEST_F(WorkerCrash, while_it_is_looked_at_leaves_the_program_alive) {
-  write_system(write(test::scripted_description("", "crash")), Normal, "");
-  for (const char* command : {"check", "inspect"}) {
-    const auto result = run_here({command, "s.toml"});
-    EXPECT_EQ(result.exit_code, 1) << command;
-    test::expect_text(result.err, "fmi2Instantiate");
-    EXPECT_TRUE(fs::is_empty(temporary_)) << command;
-    EXPECT_EQ(workers_left(), 0);
-  }
 }
 
 }  // namespace worker_crash_test

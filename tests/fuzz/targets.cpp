@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -14,6 +16,8 @@
 #include "description/ssp_file.hpp"
 #include "description/system_file.hpp"
 #include "entrain/error.hpp"
+#include "outside/datagram.hpp"
+#include "outside/sequence.hpp"
 #include "read/csv_reader.hpp"
 #include "subsystem/fmi/elf_file.hpp"
 #include "subsystem/fmi/model_description.hpp"
@@ -187,6 +191,23 @@ void answer(std::string_view text) {
   answer_of<ClockInterval>(bytes);
 }
 
+/// What arrives at the socket of a run: it must be exactly what would be written, and a counter must count it once.
+void datagram(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  const auto read = outside::parse_datagram(bytes);
+  if (!read) return;
+  std::vector<double> values(read->head.count);
+  read->read(values);
+  for (const double value : values) require(std::isfinite(value), "a value that is not finite");
+  std::vector<std::byte> again(bytes.size());
+  require(outside::write_datagram(read->head, values, again).size() == bytes.size(), "another length");
+  require(std::equal(again.begin(), again.end(), bytes.begin()), "a datagram does not read back as it was written");
+  outside::SequenceCounter counter;
+  counter.take(read->head.answers);
+  counter.take(read->head.sequence);
+  require(counter.missing() <= std::max(read->head.sequence, read->head.answers), "more lost than sent");
+}
+
 }  // namespace
 
 const std::vector<Target>& targets() {
@@ -202,7 +223,8 @@ const std::vector<Target>& targets() {
                                        {"elf", elf},
                                        {"osp", osp},
                                        {"terminals", terminals},
-                                       {"answer", answer}};
+                                       {"answer", answer},
+                                       {"datagram", datagram}};
   return all;
 }
 

@@ -1,36 +1,42 @@
-"""FMUs made by PythonFMU run in our engine. They are linked to no libpython on Linux and expect it in the process (its
-pull request 187): their workers bring it."""
+"""FMUs made by PythonFMU (FMI 2) and PythonFMU3 (FMI 3) run in our engine. They are linked to no libpython on Linux and
+expect it in the process (pull request 187 of PythonFMU): their workers bring it."""
 import math
 import pathlib
 import tempfile
 import unittest
 
-from pythonfmu.builder import FmuBuilder
+import pythonfmu.builder
+import pythonfmu3.builder
 
 from entrain_program import run
 
-MODEL = pathlib.Path(__file__).with_name("lag.py")
+HERE = pathlib.Path(__file__).parent
 
 
 class PythonFmuTest(unittest.TestCase):
-    def test_two_lags_in_a_row_follow_their_recursion(self):
+    def expect_two_lags(self, key):
+        for tool, model in ((pythonfmu, "lag.py"), (pythonfmu3, "lag3.py")):
+            with self.subTest(model), tempfile.TemporaryDirectory() as folder:
+                fmu = tool.builder.FmuBuilder.build_FMU(HERE / model, dest=folder)
+                self.follow_their_recursion(folder, pathlib.Path(fmu).name, key)
+
+    def follow_their_recursion(self, folder, fmu, key):
         step = 0.1
         system = f"""
             [run]
             stop = 2.0
             step = {step}
             method = "jacobi"
+            {key}
             [subsystems.first]
-            fmu = "Lag.fmu"
+            fmu = "{fmu}"
             start = {{ u = 1.0 }}
             [subsystems.second]
-            fmu = "Lag.fmu"
+            fmu = "{fmu}"
             [connections]
             "first.y" = "second.u"
         """
-        with tempfile.TemporaryDirectory() as folder:
-            FmuBuilder.build_FMU(MODEL, dest=folder)
-            result = run(folder, system)
+        result = run(folder, system)
         self.assertEqual(len(result["first.y"]), 21)
         first = second = 0.0
         for k in range(1, 21):
@@ -39,6 +45,15 @@ class PythonFmuTest(unittest.TestCase):
             first = 1.0 - math.exp(-step * k)
             self.assertAlmostEqual(result["first.y"][k], first, delta=1e-13)
             self.assertAlmostEqual(result["second.y"][k], second, delta=1e-13)
+
+    def test_two_lags_in_a_row_follow_their_recursion(self):
+        self.expect_two_lags("")
+
+    def test_so_they_do_in_processes_that_were_asked_for(self):
+        self.expect_two_lags("isolate = true")
+
+    def test_so_they_do_in_sandboxes_though_they_need_a_tool(self):
+        self.expect_two_lags("sandbox = true")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 EXAMPLES = ROOT / "examples"
 PROGRAM = BUILD / "entrain"
 TWIN = pathlib.Path(os.environ["ENTRAIN_TWIN_FMU"])
+CLOCKED = pathlib.Path(os.environ["ENTRAIN_CLOCKED_FMU3"])  # of tests/support/clocked_fmu3.c
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""Every piece of code in docs/python.md, one after the other."""
+"""Every piece of code in docs/python.md, one after the other; every link of every page."""
 import re
 
 import pytest
@@ -17,3 +17,24 @@ def test_the_page_runs(tmp_path, monkeypatch):
     names = {}
     for piece in pieces:
         exec(compile(piece, "docs/python.md", "exec"), names)
+
+
+def anchors(page):
+    """Of the headings, as they are made by viewers of Markdown."""
+    found = re.findall(r"^#+ +(.*)$", page.read_text(), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in found}
+
+
+def test_links_lead_somewhere():
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "fmukit").glob("*.md")]
+    assert len(pages) > 50
+    wrong = []
+    for page in pages:
+        for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+            file, _, anchor = target.partition("#")
+            if "://" in target or target.startswith("mailto:"):
+                continue
+            found = (page.parent / file) if file else page
+            if not found.exists() or (anchor and found.suffix == ".md" and anchor not in anchors(found)):
+                wrong.append(f"{page.relative_to(ROOT)}: {target}")
+    assert wrong == []

@@ -22,7 +22,8 @@ METHODS = [method["name"] for method in en.methods()]
 
 
 def test_every_example_is_here():
-    assert sorted(STOPS) == sorted(folder.name for folder in EXAMPLES.iterdir() if (folder / "system.toml").is_file())
+    examples = {folder.name for folder in EXAMPLES.iterdir() if (folder / "system.toml").is_file()}
+    assert set(STOPS) == examples - {"bench"}  # which has a part outside the computer
 
 
 @pytest.mark.filterwarnings("ignore::entrain.EntrainWarning")

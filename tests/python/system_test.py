@@ -3,12 +3,13 @@ import copy
 import os
 import pathlib
 import pickle
+import zipfile
 
 import numpy as np
 import pytest
 
 import entrain as en
-from conftest import BUILD, EXAMPLES
+from conftest import BUILD, CLOCKED, EXAMPLES
 
 FMUS = BUILD / "fmus"
 
@@ -65,6 +66,31 @@ def test_fmus_run_in_processes_of_their_own_unless_forbidden():
             children = pathlib.Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
             names = [pathlib.Path(f"/proc/{child}/comm").read_text().strip() for child in children]
             assert any(name.startswith("entrain-worker") for name in names) == apart
+
+
+CLOCKED_DESCRIPTION = """<?xml version="1.0"?>
+<fmiModelDescription fmiVersion="3.0" modelName="clocked" instantiationToken="clocked">
+  <CoSimulation modelIdentifier="clocked" canHandleVariableCommunicationStepSize="true" hasEventMode="true"/>
+  <ModelVariables>
+    <Clock name="tick" valueReference="10" causality="input" intervalVariability="constant" intervalDecimal="0.1"/>
+    <Int32 name="ticks" valueReference="20" causality="output" variability="discrete"/>
+    <Float64 name="tick_time" valueReference="27" causality="output"/>
+  </ModelVariables>
+  <ModelStructure><Output valueReference="20" dependencies="10"/><Output valueReference="27" dependencies=""/></ModelStructure>
+</fmiModelDescription>
+"""
+
+
+def test_fmus_with_clocks_run_in_processes_of_their_own(tmp_path):
+    with zipfile.ZipFile(tmp_path / "clocked.fmu", "w") as archive:
+        archive.writestr("modelDescription.xml", CLOCKED_DESCRIPTION)
+        archive.write(CLOCKED, "binaries/x86_64-linux/clocked.so")
+    s = en.System(tmp_path / "clocked.fmu")
+    keys = {"stop": 0.95, "step": 0.07, "method": "jacobi", "record": "*", "estimate": False}
+    apart, here = s.run(**keys), s.run(**keys, isolate=False)
+    assert apart["fmu.ticks"].last == 10  # at 0, 0.1, ..., 0.9 s
+    for name in here:
+        assert np.array_equal(apart[name].values, here[name].values)
 
 
 def test_check_lists_every_problem_with_its_remedy():
@@ -192,3 +218,18 @@ def test_warnings_of_a_run_are_python_warnings_at_the_line_of_the_user():
     assert [w.code for w in r.warnings] == ["inputs-open"]
     assert len(caught) == 1 and caught[0].filename == __file__
     assert not s.run(stop=0.1, step=0.01, estimate=False, open="fmu.*").warnings
+
+
+def test_reproduce_gives_what_the_program_prints(tmp_path):
+    import json
+    import subprocess
+
+    from conftest import PROGRAM
+
+    printed = subprocess.run([PROGRAM, "reproduce", "costarica.fig10", "--json"], capture_output=True, text=True, check=True).stdout
+    theirs, ours = json.loads(printed), en.reproduce("costarica.fig10", examples=EXAMPLES)
+    rows = [[(row["quantity"], row["ours"]) for result in of["results"] for row in result["rows"]] for of in (theirs, ours)]
+    assert rows[0] == rows[1] and rows[0]
+    assert "costarica.fig10" in en.reproduce()["entries"]
+    with pytest.raises(KeyError, match="costarica"):
+        en.reproduce("costarrica.fig10")

@@ -33,11 +33,14 @@ enum Phase { Instantiated, Initializing, EventMode, StepMode };
 typedef struct {
   fmi3InstanceEnvironment environment;
   fmi3LogMessageCallback log;
+  fmi3IntermediateUpdateCallback update;
+  fmi3ClockUpdateCallback clock_update;
   double interval, shift, time, u, x, tick_time, heard_time;
   int mode, phase, ticks, heard, received, last, updates, read, u_set, found;
   bool tick, in, out, changed;
-  bool scheduled, partition_out; /* scheduled execution; 'out' has not been asked for yet */
-  double y;
+  /* Scheduled execution: 'out' has not been asked for yet; inside the clock update; set since the last partition. */
+  bool scheduled, partition_out, updating, stale;
+  double y, ran[2];
 } Component;
 
 FAILS_WITH_A_WORD
@@ -47,8 +50,10 @@ static Component* made(const Instantiation* wish) {
   Component* c = calloc(1, sizeof(Component));
   c->environment = wish->environment;
   c->log = wish->log;
+  c->update = wish->update;
   c->interval = 0.1;
   c->changed = true;
+  c->ran[0] = c->ran[1] = -INFINITY;
   return c;
 }
 INSTANTIATED_BY(made)
@@ -58,17 +63,28 @@ EXPORT fmi3Instance fmi3InstantiateScheduledExecution(fmi3String name, fmi3Strin
                                                       fmi3ClockUpdateCallback clock_update,
                                                       fmi3LockPreemptionCallback lock,
                                                       fmi3UnlockPreemptionCallback unlock) {
-  (void)clock_update, (void)lock, (void)unlock;
+  (void)lock, (void)unlock;
   Component* c = fmi3InstantiateCoSimulation(name, token, resources, visible, logging, true, true, NULL, 0, environment,
                                              log, NULL);
   c->scheduled = true;
+  c->clock_update = clock_update;
   return c;
+}
+/* FMI 3.0, section 5.2.1: values are set, partitions run, values are read. */
+static bool reads_too_early(const Component* c) {
+  return c->scheduled && c->phase == EventMode && c->stale;
+}
+static void note_set(Component* c) {
+  if (c->phase == EventMode) c->stale = true;
 }
 /* u and 'received' are set before their partition runs. */
 EXPORT fmi3Status fmi3ActivateModelPartition(fmi3Instance instance, fmi3ValueReference clock, fmi3Float64 time) {
   Component* c = instance;
   if (!c->scheduled) return fail(c, "no partitions");
   if (time < c->time) return fail(c, "back in time");
+  if (time <= c->ran[clock == Tick]) return fail(c, "a partition runs twice at one time");
+  c->ran[clock == Tick] = time;
+  c->stale = false;
   c->time = time;
   if (clock == Tick) {
     ++c->ticks;
@@ -83,6 +99,9 @@ EXPORT fmi3Status fmi3ActivateModelPartition(fmi3Instance instance, fmi3ValueRef
   } else {
     return fail(c, "no clock of a partition");
   }
+  c->updating = true;
+  c->clock_update(c->environment);
+  c->updating = false;
   return fmi3OK;
 }
 FREED_AT_ONCE
@@ -98,7 +117,14 @@ EXPORT fmi3Status fmi3ExitInitializationMode(fmi3Instance instance) {
 IDLE(fmi3Terminate)
 EXPORT fmi3Status fmi3Reset(fmi3Instance instance) {
   Component* c = instance;
-  const Component fresh = {.environment = c->environment, .log = c->log, .interval = 0.1, .changed = true};
+  const Component fresh = {.environment = c->environment,
+                           .log = c->log,
+                           .update = c->update,
+                           .clock_update = c->clock_update,
+                           .scheduled = c->scheduled,
+                           .interval = 0.1,
+                           .changed = true,
+                           .ran = {-INFINITY, -INFINITY}};
   *c = fresh;
   return fmi3OK;
 }
@@ -177,6 +203,7 @@ EXPORT fmi3Status fmi3GetClock(fmi3Instance instance, const fmi3ValueReference r
   Component* c = instance;
   if (c->phase != EventMode) return fail(c, "a clock outside of event mode");
   if (c->scheduled) {
+    if (!c->updating) return fail(c, "a clock outside of its update");
     values[0] = c->partition_out;
     c->partition_out = false;
     return count == 1 && references[0] == Out ? fmi3OK : fail(c, "no output clock");
@@ -187,8 +214,9 @@ EXPORT fmi3Status fmi3GetClock(fmi3Instance instance, const fmi3ValueReference r
   }
   return fmi3OK;
 }
+/* Of countdowns, in scheduled execution, inside the clock update only; the other kinds are not used there. */
 static bool interval_allowed(const Component* c) {
-  return c->phase == Initializing || c->phase == EventMode;
+  return c->phase == Initializing || (c->phase == EventMode && (!c->scheduled || c->updating));
 }
 EXPORT fmi3Status fmi3GetIntervalDecimal(fmi3Instance instance, const fmi3ValueReference references[], size_t count,
                                          fmi3Float64 intervals[], fmi3IntervalQualifier qualifiers[]) {
@@ -230,6 +258,7 @@ EXPORT fmi3Status fmi3SetFloat64(fmi3Instance instance, const fmi3ValueReference
                                  const fmi3Float64 values[], size_t number) {
   Component* c = instance;
   (void)number;
+  note_set(c);
   for (size_t i = 0; i < count; ++i) {
     switch (references[i]) {
       case Interval:
@@ -253,6 +282,7 @@ EXPORT fmi3Status fmi3GetFloat64(fmi3Instance instance, const fmi3ValueReference
                                  fmi3Float64 values[], size_t number) {
   Component* c = instance;
   (void)number;
+  if (reads_too_early(c)) return fail(c, "values are read behind others that were set, without a partition between");
   for (size_t i = 0; i < count; ++i) {
     switch (references[i]) {
       case Interval: values[i] = c->interval; break;
@@ -278,6 +308,7 @@ EXPORT fmi3Status fmi3SetInt32(fmi3Instance instance, const fmi3ValueReference r
                                const fmi3Int32 values[], size_t number) {
   Component* c = instance;
   (void)number;
+  note_set(c);
   for (size_t i = 0; i < count; ++i) {
     if (references[i] == Mode) {
       c->mode = values[i];
@@ -296,6 +327,7 @@ EXPORT fmi3Status fmi3GetInt32(fmi3Instance instance, const fmi3ValueReference r
                                fmi3Int32 values[], size_t number) {
   Component* c = instance;
   (void)number;
+  if (reads_too_early(c)) return fail(c, "values are read behind others that were set, without a partition between");
   for (size_t i = 0; i < count; ++i) {
     switch (references[i]) {
       case Mode: values[i] = c->mode; break;
@@ -314,25 +346,51 @@ EXPORT fmi3Status fmi3GetInt32(fmi3Instance instance, const fmi3ValueReference r
   return fmi3OK;
 }
 
-EXPORT fmi3Status fmi3GetFMUState(fmi3Instance instance, fmi3FMUState* state) {
-  if (*state == NULL) *state = malloc(sizeof(Component));
-  memcpy(*state, instance, sizeof(Component));
-  return fmi3OK;
-}
+SAVED_AS_COPY
+/* What belongs to the process stays. */
 EXPORT fmi3Status fmi3SetFMUState(fmi3Instance instance, fmi3FMUState state) {
-  memcpy(instance, state, sizeof(Component));
+  Component* c = instance;
+  const Component here = *c;
+  memcpy(c, state, sizeof(Component));
+  c->environment = here.environment;
+  c->log = here.log;
+  c->update = here.update;
+  c->clock_update = here.clock_update;
   return fmi3OK;
 }
-EXPORT fmi3Status fmi3FreeFMUState(fmi3Instance instance, fmi3FMUState* state) {
-  (void)instance;
-  free(*state);
-  *state = NULL;
+EXPORT fmi3Status fmi3SerializedFMUStateSize(fmi3Instance instance, fmi3FMUState state, size_t* size) {
+  (void)instance, (void)state;
+  *size = sizeof(Component);
   return fmi3OK;
+}
+EXPORT fmi3Status fmi3SerializeFMUState(fmi3Instance instance, fmi3FMUState state, fmi3Byte bytes[], size_t size) {
+  (void)instance;
+  memcpy(bytes, state, size);
+  return fmi3OK;
+}
+EXPORT fmi3Status fmi3DeserializeFMUState(fmi3Instance instance, const fmi3Byte bytes[], size_t size,
+                                          fmi3FMUState* state) {
+  const fmi3Status status = fmi3GetFMUState(instance, state);
+  memcpy(*state, bytes, size);
+  return status;
 }
 
 static double event_inside(const Component* c) {
   if (c->mode == FindsEvent) return 0.25;
+  if (c->mode == FindsEventBetween) return 0.33;
   return c->mode == FindsEventLater || c->mode == StartsCountdown || c->mode == StopsAtEvent ? 0.35 : INFINITY;
+}
+/* With an intermediate update it asks every 0.05 s whether to go on, as far as it finds no event itself. */
+static double ended_from_outside(const Component* c, double from, double end) {
+  const double own = c->found ? INFINITY : event_inside(c);
+  if (c->update == NULL) return end;
+  for (int k = (int)floor(from / 0.05 + 1e-9) + 1; 0.05 * k < end - 1e-12 && 0.05 * k < own; ++k) {
+    fmi3Boolean stop = false;
+    fmi3Float64 at = 0.0;
+    c->update(c->environment, 0.05 * k, false, false, true, true, &stop, &at);
+    if (stop) return 0.05 * k;
+  }
+  return end;
 }
 EXPORT fmi3Status fmi3DoStep(fmi3Instance instance, fmi3Float64 from, fmi3Float64 size, fmi3Boolean no_going_back,
                              fmi3Boolean* event, fmi3Boolean* terminate, fmi3Boolean* early, fmi3Float64* last) {
@@ -341,7 +399,8 @@ EXPORT fmi3Status fmi3DoStep(fmi3Instance instance, fmi3Float64 from, fmi3Float6
   if (c->phase != StepMode) return fail(c, "a step outside of step mode");
   if (!c->found && fabs(from - c->time) > 1e-12) return fail(c, "a step from another time");
   *event = *terminate = *early = false;
-  double end = from + size;
+  double end = ended_from_outside(c, from, from + size);
+  *early = end < from + size;
   const double inside = event_inside(c);
   if (!c->found && inside <= end) {
     c->found = 1;

@@ -4,6 +4,7 @@
    7 own file, written   8 temporary file   9 thread   10 variable of the environment; 11 is the memory it got, in MiB
    12 the memory that its worker shares with the run, cut; memory that is not data, in MiB: 13 temporary files
    14 shared mappings   15 files without a name   16 /dev/zero, shared   17 what its worker shares, made longer
+   18 descriptors that it holds at once, which are memory of the kernel
    When it is loaded, it leaves a byte in the file of others.
    Then it does what resources/damage.txt says, if there is one: "frame" (a head without its message into the socket),
    "exit N", or "memory FROM", with lines "OFFSET VALUE" of 8 bytes in its mailbox, which has the time of the step at
@@ -18,6 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -25,7 +27,7 @@
 
 #include "idle_fmi2.h"
 
-#define TRIES 17
+#define TRIES 18
 #define MOST_MEMORY 512 /* MiB */
 
 typedef struct {
@@ -78,11 +80,17 @@ static double thread(void) {
   pthread_join(made, NULL);
   return 1.0;
 }
+/* Not by malloc, which ends the process at the limit when it is a sanitizer's. */
 static double memory(void) {
-  static char* parts[MOST_MEMORY];
+  const size_t size = 1 << 20;
+  static void* parts[MOST_MEMORY];
   int count = 0;
-  while (count < MOST_MEMORY && (parts[count] = malloc(1 << 20)) != NULL) memset(parts[count++], 1, 1 << 20);
-  for (int i = 0; i < count; ++i) free(parts[i]);
+  for (; count < MOST_MEMORY; ++count) {
+    parts[count] = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (parts[count] == MAP_FAILED) break;
+    memset(parts[count], 1, size);
+  }
+  for (int i = 0; i < count; ++i) munmap(parts[i], size);
   return count;
 }
 
@@ -168,6 +176,19 @@ static double longer(void) {
   return size >> 20;
 }
 
+/* Of pipes; a soft limit is no limit. */
+static double descriptors(void) {
+  static int ends[2000][2];
+  struct rlimit limit;
+  int count = 0;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return -errno;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  while (count < 2000 && pipe2(ends[count], O_CLOEXEC) == 0) ++count;
+  for (int i = 0; i < count; ++i) close(ends[i][0]), close(ends[i][1]);
+  return 2 * count;
+}
+
 /* Before anyone has asked for an instance. */
 __attribute__((constructor)) static void loaded(void) {
   static const char here = 0;
@@ -235,5 +256,6 @@ EXPORT fmi2Status fmi2DoStep(fmi2Component component, fmi2Real from, fmi2Real h,
   c->y[15] = nameless_file();
   c->y[16] = zeros();
   c->y[17] = longer();
+  c->y[18] = descriptors();
   return fmi2OK;
 }

@@ -60,6 +60,20 @@ typedef struct {
     return fmi3OK;                                                                                              \
   }
 
+/* A saved state is a copy of the Component. */
+#define SAVED_AS_COPY                                                              \
+  EXPORT fmi3Status fmi3GetFMUState(fmi3Instance instance, fmi3FMUState* state) {  \
+    if (*state == NULL) *state = malloc(sizeof(Component));                        \
+    *(Component*)*state = *(const Component*)instance;                             \
+    return fmi3OK;                                                                 \
+  }                                                                                \
+  EXPORT fmi3Status fmi3FreeFMUState(fmi3Instance instance, fmi3FMUState* state) { \
+    (void)instance;                                                                \
+    free(*state);                                                                  \
+    *state = NULL;                                                                 \
+    return fmi3OK;                                                                 \
+  }
+
 /* Of a Component with `environment` and `log`. */
 #define FAILS_WITH_A_WORD                                       \
   static fmi3Status fail(const Component* c, const char* why) { \

@@ -3,8 +3,17 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <vector>
+
+#include "support/places.hpp"
 
 namespace entrain::test {
+
+/// Arguments of the program: a run of 2e8 steps into 'out', longer than any test.
+inline std::vector<std::string> endless_run() {
+  return {"run", examples_folder() + "/mechanical", "--method", "jacobi", "--step", "1e-8", "--stop", "2", "--out",
+          "out"};
+}
 
 /// A system file: predator and prey for 1000 s in steps of `step` s, recorded in this format. Long enough to be killed,
 /// or to fill a disk.

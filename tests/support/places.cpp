@@ -50,6 +50,10 @@ std::string counting_exchange_library() {
   return ENTRAIN_COUNTING_EXCHANGE;
 }
 
+std::string stair_exchange1_library() {
+  return ENTRAIN_STAIR_EXCHANGE1;
+}
+
 std::string rod_fmu_library() {
   return ENTRAIN_ROD_FMU;
 }

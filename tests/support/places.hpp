@@ -20,6 +20,7 @@ std::string array_fmu3_library();
 std::string clocked_fmu3_library();
 std::string can_fmu3_library();
 std::string counting_exchange_library();
+std::string stair_exchange1_library();
 std::string forgetful_fmu_library();  // it goes back in part
 std::string rod_fmu_library();        // many states that depend on few
 std::string trap_fmu_library();

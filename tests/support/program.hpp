@@ -41,6 +41,7 @@ class Program {
       ::fcntl(ends[1], F_DUPFD, kLastClosed);
       redirect(STDOUT_FILENO, out_);
       redirect(STDERR_FILENO, err_);
+      for (const int signal : {SIGINT, SIGQUIT}) ::signal(signal, SIG_DFL);  // which a shell ignores in the background
       ::setenv("ENTRAIN_CACHE", "off", 0);  // what a test sees must not depend on those before it
       if (::chdir(folder.path().c_str()) == 0) ::execv(test::program().c_str(), argv.data());
       ::_exit(127);

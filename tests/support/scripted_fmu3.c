@@ -76,22 +76,11 @@ EXPORT fmi3Status fmi3GetBoolean(fmi3Instance instance, const fmi3ValueReference
   values[0] = fmi3True;
   return fmi3OK;
 }
+SAVED_AS_COPY
 /* Accepted by all modes, and done in one. */
-EXPORT fmi3Status fmi3GetFMUState(fmi3Instance instance, fmi3FMUState* state) {
-  const Component* c = instance;
-  if (*state == NULL) *state = malloc(sizeof(Component));
-  memcpy(*state, c, sizeof(Component));
-  return fmi3OK;
-}
 EXPORT fmi3Status fmi3SetFMUState(fmi3Instance instance, fmi3FMUState state) {
   Component* c = instance;
   if (c->mode == TerminateInEvent3) memcpy(c, state, sizeof(Component));
-  return fmi3OK;
-}
-EXPORT fmi3Status fmi3FreeFMUState(fmi3Instance instance, fmi3FMUState* state) {
-  (void)instance;
-  free(*state);
-  *state = NULL;
   return fmi3OK;
 }
 EXPORT fmi3Status fmi3EnterEventMode(fmi3Instance instance) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string>
@@ -74,6 +75,24 @@ fmu = "{0}"
   }
   /// run.json of the run into 'out'.
   nlohmann::json summary() const { return nlohmann::json::parse(text_of(folder_ / "out" / "run.json")); }
+
+  /// Of a run into 'out' that the subsystem 'part' ended in its step from 0.5 s on; what run.json has of it.
+  nlohmann::json expect_end_in_a_step(const ProvokedEnd& end) const {
+    EXPECT_TRUE(std::filesystem::is_empty(temporary_));
+    const std::string table = text_of(folder_ / "out" / "results.csv");
+    EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 7);  // the header, and t = 0, 0.1 .. 0.5 s
+    EXPECT_TRUE(table.ends_with("\n0.5,1,1,1\n")) << table;
+    EXPECT_EQ(summary()["termination"], "failed");
+    EXPECT_EQ(summary()["macro_steps"], 5);
+    auto failure = summary()["failure"];
+    EXPECT_EQ(failure["code"], end.mode == Throw ? "code-threw" : "code-fault");
+    EXPECT_EQ(failure["values"].value("fault", "exception"), end.fault);
+    EXPECT_EQ(failure["values"]["function"], "fmi2DoStep");
+    EXPECT_EQ(failure["subjects"], nlohmann::json({fmt::format("FMU '{}'", (folder_ / "part 1.fmu").string())}));
+    EXPECT_EQ(failure["subsystem"], "part");
+    EXPECT_DOUBLE_EQ(failure["time"], 0.5);
+    return failure;
+  }
 
   static constexpr const char* kBinary = "binaries/linux64/scripted.so";
   TemporaryFolder folder_;

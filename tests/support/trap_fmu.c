@@ -1,5 +1,6 @@
 /* An FMI 2.0 co-simulation FMU, der(x) = u + v, y = x, with one trap of FMUs in the field; the guid determines which:
    state_crash      fmi2SetFMUstate uses memory that is not there
+   state_quiet      fmi2SetFMUstate ends the process, with exit code 0
    second_crash     so does fmi2Instantiate when the process has had an instance
    late             y = 5 + x, which is known when the initialization mode is left; before it is 0
    gain             y = 2 u at any time
@@ -57,6 +58,29 @@ static void count_instance(void) {
   close(opened);
 }
 
+/* A line with the program that it is in. */
+static void note_program(void) {
+  char line[500];
+  const char* file = getenv("ENTRAIN_TEST_PROGRAMS");
+  if (file == NULL) return;
+  const ssize_t size = readlink("/proc/self/exe", line, sizeof line - 1);
+  if (size < 0) return;
+  line[size] = '\n';
+  const int opened = open(file, O_CREAT | O_WRONLY | O_APPEND, 0600);
+  if (write(opened, line, (size_t)size + 1) != size + 1) use_memory_that_is_not_there();
+  close(opened);
+}
+
+static void* stay(void* unused) {
+  hang();
+  return unused;
+}
+/* As libraries do that compute with several threads. */
+__attribute__((constructor)) static void start_thread(void) {
+  pthread_t thread;
+  if (getenv("ENTRAIN_TEST_THREAD") != NULL && pthread_create(&thread, NULL, stay, NULL) == 0) pthread_detach(thread);
+}
+
 static int is(const Component* c, const char* trap) {
   return strcmp(c->trap, trap) == 0;
 }
@@ -107,6 +131,7 @@ EXPORT fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String 
                                      const fmi2CallbackFunctions* callbacks, fmi2Boolean visible, fmi2Boolean logging) {
   (void)name, (void)type, (void)resources, (void)visible, (void)logging;
   count_instance();
+  note_program();
   if (++instances > 1 && strcmp(guid, "second_crash") == 0) use_memory_that_is_not_there();
   if (callbacks->stepFinished != NULL) return NULL; /* takes steps for asynchronous then */
   Component* c = calloc(1, sizeof(Component));
@@ -176,6 +201,7 @@ EXPORT fmi2Status fmi2GetFMUstate(fmi2Component component, fmi2FMUstate* state) 
 EXPORT fmi2Status fmi2SetFMUstate(fmi2Component component, fmi2FMUstate state) {
   Component* c = component;
   if (is(c, "state_crash")) use_memory_that_is_not_there();
+  if (is(c, "state_quiet")) end_quietly(0);
   memcpy(c, state, sizeof(Component));
   return fmi2OK;
 }

@@ -120,7 +120,7 @@ static void change(const Component* c) {
   if (is(c, "flushes")) _mm_setcsr(_mm_getcsr() | 0x8040); /* denormal numbers to zero */
 #endif
   if (is(c, "traps")) feenableexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW);
-  if (is(c, "locale")) setlocale(LC_ALL, "de_DE.UTF-8");
+  if (is(c, "locale") && setlocale(LC_ALL, "de_DE.UTF-8") == NULL && getenv("LOCPATH") != NULL) abort();
   if (is(c, "moves") && chdir("/") != 0) abort();
   if (is(c, "prints")) printf("{ to the output\n");
   if (is(c, "standard_streams")) reopen(0, 2);

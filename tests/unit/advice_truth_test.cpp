@@ -31,6 +31,7 @@ TEST(AdviceTruth, macro_step_that_would_allow_more_is_missing) {
 TEST(AdviceTruth, only_method_that_can_is_called_so) {
   auto description = test::changed(test::example("mechanical"), {.step = 1e-3, .stop = 0.2});
   description.subsystems[1].step = Written<double>{3e-3, {}};  // no whole number of them in the run
+  description.exclude = {{{"waveform", {}}}};                  // the other one that can
   const auto advice = advise(description);
   ASSERT_TRUE(advice.choice);
   EXPECT_EQ(advice.candidates[*advice.choice].method, "f3ornits");
@@ -50,7 +51,7 @@ TEST(AdviceTruth, coupling_that_diverges_with_every_method_is_not_recommended) {
   const auto identified = advise(description, {}, models);
   ASSERT_TRUE(identified.choice);
   EXPECT_EQ(identified.candidates[*identified.choice].method, "missiles");
-  description.exclude = {{{"missiles", {}}}};
+  description.exclude = {{{"missiles", {}}, {"waveform", {}}}};  // likewise
   const auto advice = advise(description, {}, models);
   EXPECT_FALSE(advice.choice) << advice.candidates[*advice.choice].title() << ": " << advice.reason();
 }

@@ -82,7 +82,11 @@ TEST_F(Archive, that_writes_outside_its_folder_is_refused) {
       {"a/../../evil", "a/../../evil (fault = '..' leads out of the archive)"},
       {"a/..", "a/.. (fault = '..' leads out of the archive)"},
       {"/evil", "/evil (fault = absolute path)"},
-      {"a\\b", "a\\b (fault = backslash)"},
+      {"..\\evil", "../evil (fault = '..' leads out of the archive)"},
+      {"a\\..\\..\\evil", "a/../../evil (fault = '..' leads out of the archive)"},
+      {"\\evil", "/evil (fault = absolute path)"},
+      {"\\\\host\\evil", "//host/evil (fault = absolute path)"},
+      {"C:\\evil", "C:/evil (fault = drive letter)"},
       {"C:evil", "C:evil (fault = drive letter)"},
       {"line\nbreak", "line\\x0abreak (fault = control character)"},
       {"bell\a", "bell\\x07 (fault = control character)"},
@@ -93,6 +97,16 @@ TEST_F(Archive, that_writes_outside_its_folder_is_refused) {
     EXPECT_EQ(refusal(write({{name, "x"}})), "entry-name " + why);
   }
   EXPECT_FALSE(fs::exists(folder_ / "evil"));
+}
+
+TEST_F(Archive, with_backslashes_in_paths_is_unpacked_as_if_they_were_slashes) {
+  write({{"modelDescription.xml", "<x/>"}, {"binaries\\win64\\", ""}, {"binaries\\win64\\m.dll", "code"}});
+  {
+    const base::UnpackedArchive archive(file_);
+    EXPECT_EQ(test::text_of(archive.folder() / "binaries/win64/m.dll"), "code");
+    EXPECT_TRUE(fs::is_directory(archive.folder() / "binaries/win64"));
+  }
+  EXPECT_EQ(refusal(write({{"a/b", "1"}, {"a\\b", "2"}})), "entry-twice a/b");
 }
 
 TEST_F(Archive, with_names_that_no_file_can_have_is_refused_for_that) {

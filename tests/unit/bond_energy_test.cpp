@@ -211,7 +211,7 @@ TEST(EnergyOptions, that_make_no_sense_are_reported_before_the_run) {
               "smallest-above-largest (largest = 1e-06 s, smallest = 1e-05 s)");
   expect_part(message({"step_control=energy", "min_step=1e200", "max_step=1e200"}), "min-step-longer-than-run");
   const auto without_bonds = ramp_and_constant({"", "", "", ""});
-  for (const std::string option : {"energy_gain=1.0", "step_control=energy"}) {
+  for (const std::string option : {"energy_gain=1.0", "passivity_damping=1.0", "step_control=energy"}) {
     expect_part(problems_of(test::changed(described(), {.options = {option}}), without_bonds), "needs-power-bonds");
   }
 }

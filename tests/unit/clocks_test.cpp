@@ -239,20 +239,37 @@ TEST_P(JumpFromOutside, of_a_scheduled_input_is_an_event) {
 INSTANTIATE_TEST_SUITE_P(Methods, JumpFromOutside, testing::Values("jacobi", "nepce", "ifosmondi"),
                          [](const auto& of) { return of.param; });
 
-/// Other methods give the value at the end of a step to the step itself.
 class JumpOfATable : public JumpFromOutside {};
 
 TEST_P(JumpOfATable, is_an_event) {
   const auto ended = this->ended("[subsystems.table]\ncsv = \"steps.csv\"\n");
   EXPECT_EQ(ended.last("a.updates"), 2);
   EXPECT_EQ(ended.last("a.z"), 7.0);
+  const auto at =
+      static_cast<std::size_t>(std::find(ended.times().begin(), ended.times().end(), 0.3) - ended.times().begin());
+  ASSERT_LT(at + 1, ended.times().size());
+  EXPECT_EQ(ended.rows.column("a.z")[at], 1.0);  // nothing of it is known before
+  EXPECT_EQ(ended.rows.column("a.z")[at + 1], 7.0);
+}
+
+/// Degree 2: the polynomials before and behind the jump have nothing in common.
+TEST_P(JumpOfATable, is_not_seen_by_polynomials_behind_it) {
+  const auto ended =
+      this->ended("[subsystems.table]\ncsv = \"steps.csv\"\n", "[method." + GetParam() + "]\ndegree = 2\n");
+  const auto z = ended.rows.column("a.z");
+  for (std::size_t i = 0; i < z.size(); ++i)
+    EXPECT_TRUE(z[i] == 1.0 || z[i] == 7.0) << ended.times()[i] << ": " << z[i];
 }
 
 TEST_P(JumpOfATable, is_none_where_the_input_grows_steadily) {
   EXPECT_EQ(ended("[subsystems.table]\ncsv = \"ramp.csv\"\ninterpolation = \"linear\"\n").last("a.updates"), 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Methods, JumpOfATable, testing::Values("jacobi"), [](const auto& of) { return of.param; });
+INSTANTIATE_TEST_SUITE_P(Methods, JumpOfATable, testing::Values("jacobi", "gauss-seidel", "nepce"), [](const auto& of) {
+  std::string name = of.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
 
 TEST(EventInsideAStep, ends_the_macro_step_of_all_there) {
   const TemporaryFolder folder;
@@ -273,6 +290,37 @@ TEST(EventsInsideAStep, that_others_hear_are_met_and_those_of_a_subsystem_that_i
   const auto ended = ended_run(system_of(folder, two, "\"early.out\" = \"late.in\"\n", "step = 0.5\n"));
   EXPECT_EQ(ended.last("late.heard_time"), 0.25);
   EXPECT_EQ(test::number_of(ended.simulation->summary().warnings, FactCode::EventsHandledAlone, "first", "late"), 0.35);
+}
+
+/// With intermediate updates every 0.05 s, 'early' ends its step where 'late' finds its event.
+TEST(EventsInsideAStep, of_one_that_comes_second_end_the_step_of_one_that_can_be_asked_inside) {
+  const TemporaryFolder folder;
+  const std::string asks = R"(providesIntermediateUpdate="true" canReturnEarlyAfterIntermediateUpdate="true")";
+  test::write_clocked(folder, "asks.fmu", test::kCountdownTick, asks);
+  test::write_clocked(folder, "countdown.fmu", test::kCountdownTick);
+  const std::string two = clocked("late", "mode = 3, interval = 5", "countdown.fmu") +
+                          clocked("early", "mode = 2, interval = 5", "asks.fmu");
+  const auto ended =
+      ended_run(system_of(folder, two, "\"early.out\" = \"late.in\"\n\"late.out\" = \"early.in\"\n", "step = 0.5\n"));
+  EXPECT_EQ(ended.last("late.heard_time"), 0.25);
+  EXPECT_DOUBLE_EQ(ended.last("early.heard_time"), 0.35);
+  EXPECT_EQ(ended.last("early.heard"), 1);
+  EXPECT_FALSE(test::has_fact(ended.simulation->summary().warnings, FactCode::EventsHandledAlone));
+}
+
+TEST(EventsInsideAStep, between_two_questions_are_handled_alone_and_seen_at_the_next) {
+  const TemporaryFolder folder;
+  const std::string asks = R"(providesIntermediateUpdate="true" canReturnEarlyAfterIntermediateUpdate="true")";
+  test::write_clocked(folder, "asks.fmu", test::kCountdownTick, asks);
+  test::write_clocked(folder, "finds.fmu", test::kCountdownTick);
+  // 0.33 s lies between two questions; where it is announced, all meet there.
+  const std::string two =
+      clocked("late", "mode = 12, interval = 5", "finds.fmu") + clocked("early", "interval = 5", "asks.fmu");
+  const auto ended = ended_run(system_of(folder, two, "\"late.ticks\" = \"early.received\"\n", "step = 0.5\n"));
+  EXPECT_EQ(test::number_of(ended.simulation->summary().warnings, FactCode::EventsHandledAlone, "first", "late"), 0.33);
+  EXPECT_EQ(
+      std::count_if(ended.times().begin(), ended.times().end(), [](double t) { return std::abs(t - 0.35) < 1e-12; }),
+      1);
 }
 
 TEST(EventHandledAlone, starts_the_countdown_that_it_announces) {
@@ -358,6 +406,35 @@ TEST(ClockFasterThanAnImposedStep, is_named_with_its_subsystem) {
   const Fact failure = test::failure_of(simulation.summary());
   EXPECT_EQ(failure.code, FactCode::EventsUnsettled);
   EXPECT_EQ(failure.subjects, std::vector<std::string>{"a.tick"});
+}
+
+TEST(ClockOfASubsystemWithAnImposedStep, ticks_at_the_end_of_the_step_and_is_named_late) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "clocked.fmu", "intervalVariability=\"constant\" intervalDecimal=\"0.3\"",
+                      "fixedInternalStepSize=\"0.2\"", test::kFixedStep);
+  for (const char* step : {"step = 0.2\n", "step = 0.1\n"}) {  // with 0.1 it stands in the middle at 0.3 and 0.9
+    const auto ended = ended_run(system_of(folder, clocked("a"), "", step));
+    EXPECT_EQ(ended.last("a.ticks"), 4);
+    EXPECT_EQ(ended.last("a.tick_time"), 1.0);
+    const auto& warnings = ended.simulation->summary().warnings;
+    EXPECT_EQ(test::number_of(warnings, FactCode::ClocksLate, "count", "a.tick"), 2) << step;
+    EXPECT_EQ(test::number_of(warnings, FactCode::ClocksLate, "first", "a.tick"), 0.3) << step;
+    EXPECT_NEAR(test::number_of(warnings, FactCode::ClocksLate, "delay", "a.tick"), 0.1, 1e-12) << step;
+    EXPECT_FALSE(test::has_fact(warnings, FactCode::EventsInsideImposedStep));
+  }
+}
+
+TEST(ClockOfOthers, that_reaches_a_subsystem_inside_an_imposed_step_is_a_warning) {
+  const TemporaryFolder folder;
+  test::write_clocked(folder, "clocked.fmu", "intervalVariability=\"constant\" intervalDecimal=\"0.3\"");
+  test::write_clocked(folder, "slow.fmu", test::kCountdownTick, "fixedInternalStepSize=\"0.2\"", test::kFixedStep);
+  const auto ended = ended_run(system_of(folder, clocked("a") + clocked("b", "interval = 5", "slow.fmu"),
+                                         "\"a.out\" = \"b.in\"\n", "step = 0.1\n"));
+  EXPECT_EQ(ended.last("b.heard"), 4);
+  const auto& warnings = ended.simulation->summary().warnings;
+  EXPECT_EQ(test::number_of(warnings, FactCode::EventsInsideImposedStep, "count", "b"), 2);
+  EXPECT_DOUBLE_EQ(test::number_of(warnings, FactCode::EventsInsideImposedStep, "first", "b"), 0.3);
+  EXPECT_FALSE(test::has_fact(warnings, FactCode::ClocksLate));
 }
 
 TEST(IntervalThatIsNoTime, is_named) {
@@ -494,6 +571,36 @@ TEST(ScheduledExecution, runs_its_partitions_at_the_ticks_of_their_clocks) {
   EXPECT_EQ(ended.last("a.y"), 8.0);
   EXPECT_EQ(ended.last("b.last"), 11);
   EXPECT_EQ(ended.last("c.heard_time"), 1.0);
+}
+
+/// FMI 3.0, section 5.2: a partition runs once at a time.
+TEST(ScheduledExecution, whose_clock_ticks_twice_at_one_time_is_refused_by_name) {
+  const TemporaryFolder folder;
+  test::write_scheduled(folder, "scheduled.fmu", test::kConstantTick);
+  test::write_clocked(folder, "countdown.fmu", test::kCountdownTick);
+  Simulation simulation(
+      system_of(folder, clocked("a", "mode = 7, interval = 0.2", "countdown.fmu") + clocked("b", "", "scheduled.fmu"),
+                "\"a.out\" = \"b.in\"\n"));
+  simulation.run();
+  EXPECT_EQ(test::failure_of(simulation.summary()).code, FactCode::PartitionTwice);
+  EXPECT_EQ(test::failure_of(simulation.summary()).subjects, std::vector<std::string>{"in"});
+}
+
+/// An input without a clock changes between two partitions, and outputs are read all the time.
+TEST(ScheduledExecution, takes_inputs_with_its_next_partition) {
+  const TemporaryFolder folder;
+  test::write_scheduled(folder, "scheduled.fmu", "intervalVariability=\"constant\" intervalDecimal=\"0.4\"");
+  std::ofstream(folder / "steps.csv") << "time,x\n0,1\n0.5,7\n2,7\n";
+  const auto ended =
+      ended_run(system_of(folder, clocked("a", "", "scheduled.fmu") + "[subsystems.t]\ncsv = \"steps.csv\"\n",
+                          "\"t.x\" = \"a.x\"\n", "step = 0.1\n"));
+  const auto& times = ended.times();
+  const auto z = ended.rows.column("a.z");
+  for (std::size_t i = 1; i < times.size(); ++i) {
+    if (times[i] < 0.55 || times[i] > 0.75) continue;
+    EXPECT_EQ(z[i], 21.0) << times[i];  // two ticks, and x as it was at 0.4
+  }
+  EXPECT_EQ(z.back(), 37.0);
 }
 
 TEST(ScheduledExecution, by_a_countdown_follows_the_partition_that_set_it) {

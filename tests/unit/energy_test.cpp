@@ -6,8 +6,11 @@
 #include <functional>
 #include <numeric>
 
+#include "entrain/fact_codes.hpp"
 #include "entrain/recording.hpp"
+#include "support/facts.hpp"
 #include "support/problems_of.hpp"
+#include "support/still_clock.hpp"
 #include "support/systems.hpp"
 
 namespace entrain {
@@ -176,6 +179,47 @@ TEST(ResidualPowerCorrection, takes_most_of_the_error_of_the_held_input_away) {
   EXPECT_NEAR(worst(forces({"energy_gain=0.01"}, "motion_side.F")), 8.9952, 1e-3);
 }
 
+/// How much the energy of both masses and their springs, 10 kJ at the start and constant without a coupling in steps,
+/// has grown at most after 5 s.
+double most_growth(const std::string& damping, RunSummary& summary) {
+  Simulation simulation(changed(undamped(), {.stop = 5.0, .options = {"passivity_damping=" + damping}}));
+  MemoryRecorder record({"*"});
+  simulation.observe(record);
+  summary = simulation.run();
+  const auto& x1 = record.column("force_side.x1");
+  const auto& v1 = record.column("force_side.v1");
+  const auto& x2 = record.column("motion_side.x");
+  const auto& v2 = record.column("motion_side.v");
+  double largest = 0.0;
+  for (std::size_t k = 0; k < x1.size(); ++k) {
+    const double moving = 0.5 * (v1[k] * v1[k] + v2[k] * v2[k]);
+    const double stretched = 5.0 * x1[k] * x1[k] + 500.0 * x2[k] * x2[k] + 50.0 * std::pow(x1[k] - x2[k], 2);
+    largest = std::max(largest, moving + stretched - 10e3);
+  }
+  return largest;
+}
+
+TEST(PassivityController, takes_back_what_the_held_effort_injects) {
+  RunSummary without, with;
+  const double grown = most_growth("0", without);
+  EXPECT_GT(grown, 5e3);
+  EXPECT_LT(most_growth("1", with), 0.25 * grown);  // the lag of the flow injects the rest
+  EXPECT_TRUE(test::has_fact(with.notes, FactCode::EnergyTakenBack));
+  EXPECT_FALSE(test::has_fact(without.notes, FactCode::EnergyTakenBack));
+}
+
+TEST(PassivityObserver, warns_of_injected_energy_in_a_paced_run) {
+  const auto warned = [](const SystemDescription& description) {
+    test::StillClock clock;
+    RunOptions options;
+    options.real_time = RealTimeOptions{.clock = &clock};
+    Simulation simulation(description, options);
+    return test::has_fact(simulation.run().warnings, FactCode::EnergyInjected);
+  };
+  EXPECT_TRUE(warned(changed(undamped(), {.stop = 2.0})));
+  EXPECT_FALSE(warned(changed(undamped(), {.step = 1e-4, .stop = 2.0})));
+}
+
 class JacobiVariants : public testing::TestWithParam<const char*> {};
 
 TEST_P(JacobiVariants, continue_from_a_checkpoint_to_the_same_bits) {
@@ -195,7 +239,7 @@ TEST_P(JacobiVariants, continue_from_a_checkpoint_to_the_same_bits) {
 
 INSTANTIATE_TEST_SUITE_P(, JacobiVariants,
                          testing::Values("feedthrough=delay", "feedthrough=refresh", "energy_gain=0.01",
-                                         "step_control=energy"));
+                                         "passivity_damping=1.0", "step_control=energy"));
 
 TEST(EnergyControl, takes_more_steps_and_makes_less_energy_the_smaller_the_tolerance) {
   const auto run = [](const std::string& tolerance) {

@@ -6,7 +6,9 @@
 
 #include "subsystem/fmi/fmu_subsystem.hpp"
 #include "subsystem/fmi/model_description.hpp"
+#include "support/archives.hpp"
 #include "support/facts.hpp"
+#include "support/places.hpp"
 #include "support/recorded.hpp"
 #include "support/systems.hpp"
 
@@ -55,6 +57,22 @@ TEST(Fmi1CoSimulation, has_no_states_to_go_back_to_and_takes_derivatives_of_its_
   EXPECT_EQ(can.input_degree, 1);  // more cannot be proven without going back
   EXPECT_EQ(can.output_derivative_order, 1);
   EXPECT_TRUE(fmu->warnings().empty());
+}
+
+/// As Stair 0.0.1 of the FMI cross-check: nothing is announced before the first update.
+TEST(Fmi1ModelExchange, that_reports_no_event_at_its_initialization_is_asked_for_it) {
+  const test::TemporaryFolder folder;
+  test::write_archive(folder / "stair.fmu",
+                      {{"modelDescription.xml",
+                        R"(<fmiModelDescription fmiVersion="1.0" modelName="stair" modelIdentifier="stair" guid="stair"
+  numberOfContinuousStates="0" numberOfEventIndicators="0">
+  <ModelVariables><ScalarVariable name="count" valueReference="0" variability="discrete" causality="output"><Real/></ScalarVariable>
+  </ModelVariables>
+</fmiModelDescription>)"},
+                       {"binaries/linux64/stair.so", test::text_of(test::stair_exchange1_library())}});
+  const auto rows = test::recorded(test::system_in(
+      folder, "[run]\nstop = 1.0\nstep = 0.25\nmethod = \"jacobi\"\n[subsystems.a]\nfmu = \"stair.fmu\"\n"));
+  EXPECT_EQ(rows.column("a.count"), (std::vector<double>{0, 0, 1, 2, 3}));
 }
 
 TEST(Fmi1ModelExchange, has_the_bits_of_fmi_2) {

@@ -135,11 +135,14 @@ TEST(WireRecord, of_a_slow_and_late_output_means_the_line_between_its_exact_valu
 TEST(Learn, system_without_feedthrough_has_nothing_to_learn) {
   auto description = example("lotka_volterra");
   description.stop = {0.1, {}};
-  EXPECT_EQ(test::refusal_outline([&] { learn(description, {}); }), "nothing-to-learn");
+  LearnOptions held;
+  held.inputs = LearnInputs::Held;
+  EXPECT_EQ(test::refusal_outline([&] { learn(description, held); }), "nothing-to-learn");
 }
 
 TEST(Learn, wrong_options_are_reported_all_at_once) {
   LearnOptions options;
+  options.inputs = LearnInputs::Held;
   options.iterations = 0;
   options.gain = 3.0;
   const auto facts = test::refusal_of([&] { learn(example("learning"), options); });
@@ -180,6 +183,7 @@ std::unique_ptr<Model> parts(std::string_view name) {
 LearnPlan plan_of(const std::string& part) {
   LearnPlan plan;
   LearnOptions options;
+  options.inputs = LearnInputs::Held;
   options.iterations = 1;
   learn(loop_of(part), options, {[&](const LearnPlan& known) { plan = known; }, {}}, parts);
   return plan;
@@ -188,6 +192,7 @@ LearnPlan plan_of(const std::string& part) {
 TEST(Learn, what_was_learned_outlives_a_last_run_that_fails) {
   bool learned = false;
   LearnOptions options;
+  options.inputs = LearnInputs::Held;
   options.iterations = 2;
   LearnProgress progress;
   progress.iterated = [&](const LearnIteration&) { learned = true; };

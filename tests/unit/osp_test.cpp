@@ -82,6 +82,46 @@ TEST_F(Osp, functions_become_factor_and_offset) {
   EXPECT_FALSE(connection.convert_units);  // the function is applied to the numbers as they are
 }
 
+/// left.F = right.F + right.F, by hand 2 right.F.
+TEST_F(Osp, sums_add_up_without_a_delay) {
+  const auto end = [](const std::string& variable, const std::string& signal) {
+    return "<SignalConnection><Variable " + variable + "/><Signal function=\"both\" name=\"" + signal +
+           "\"/></SignalConnection>";
+  };
+  const std::string right = R"(simulator="right" name="F")";
+  auto system = load(write(
+      std::string(kMotion) + end(right, "in[0]") + end(right, "in[1]") + end(R"(simulator="left" name="F")", "out"),
+      R"(<Sum name="both" inputCount="2"/>)"));
+  ASSERT_EQ(system.subsystems.back().model, "sum.2");
+  auto twin = load(write(
+      std::string(kMotion) +
+          R"(<SignalConnection><Variable simulator="right" name="F"/><Signal function="twice" name="in"/></SignalConnection>
+             <SignalConnection><Signal function="twice" name="out"/><Variable simulator="left" name="F"/></SignalConnection>)",
+      R"(<LinearTransformation name="twice" factor="2" offset="0"/>)"));
+  system.method.value = twin.method.value = "jacobi";
+  system.subsystems[1].step.reset();
+  twin.subsystems[1].step.reset();
+  EXPECT_EQ(test::recorded(system).column("left.x"), test::recorded(twin).column("left.x"));
+}
+
+TEST_F(Osp, sums_of_vectors_are_connected_by_groups) {
+  const auto group = [](const std::string& owner, const std::string& name, const std::string& signal) {
+    return "<SignalGroupConnection><VariableGroup simulator=\"" + owner + "\" name=\"" + name +
+           "\"/><SignalGroup function=\"s\" name=\"" + signal + "\"/></SignalGroupConnection>";
+  };
+  const auto system =
+      load(write(std::string(kForce) + group("left", "motion", "in[0]") + group("right", "motion", "out"),
+                 R"(<VectorSum name="s" inputCount="1" numericType="real" dimension="2"/>)"));
+  EXPECT_EQ(system.subsystems.back().model, "sum.1x2");
+  std::vector<std::pair<std::string, std::string>> connections;
+  for (const auto& each : system.connections) connections.emplace_back(each.output, each.input);
+  EXPECT_EQ(connections, (std::vector<std::pair<std::string, std::string>>{{"right.F", "left.F"},
+                                                                           {"left.x", "s.in[0][0]"},
+                                                                           {"left.v", "s.in[0][1]"},
+                                                                           {"s.out[0]", "right.x"},
+                                                                           {"s.out[1]", "right.v"}}));
+}
+
 TEST_F(Osp, with_what_is_not_there_is_refused_by_name_with_the_line) {
   const auto codes = [&](const std::string& connections, const std::string& functions = {}) {
     std::vector<FactCode> found;
@@ -106,7 +146,13 @@ TEST_F(Osp, with_what_is_not_there_is_refused_by_name_with_the_line) {
   EXPECT_EQ(codes(R"(<VariableGroupConnection><VariableGroup simulator="left" name="motion"/>
                      <VariableGroup simulator="right" name="short"/></VariableGroupConnection>)"),
             Codes{FactCode::WordUnknown});
-  EXPECT_EQ(codes(kForce, R"(<Sum name="s" inputCount="2"/>)"), Codes{FactCode::WordUnknown});
+  EXPECT_EQ(codes(kForce, R"(<Product name="s" inputCount="2"/>)"), Codes{FactCode::WordUnknown});
+  EXPECT_EQ(codes(kForce, R"(<Sum name="s" inputCount="0"/>)"), Codes{FactCode::WordUnknown});
+  EXPECT_EQ(codes(kForce, R"(<Sum name="left" inputCount="2"/>)"), Codes{FactCode::ElementTwice});
+  EXPECT_EQ(codes(R"(<SignalConnection><Variable simulator="right" name="F"/><Signal function="s" name="in[2]"/>
+                     </SignalConnection>)",
+                  R"(<Sum name="s" inputCount="2"/>)"),
+            (Codes{FactCode::UnknownVariable, FactCode::InputNotConnected, FactCode::InputNotConnected}));
   const std::string out =
       R"(<SignalConnection><Signal function="f" name="out"/><Variable simulator="left" name="F"/></SignalConnection>)";
   const std::string in =

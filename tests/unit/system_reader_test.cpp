@@ -180,9 +180,9 @@ TEST(SystemReader, reports_unknown_keys_with_line_and_suggestion) {
             Texts{"system.toml:4: unknown-key stpe (owner = run); did you mean 'step'?"});
   EXPECT_EQ(problems_beside_a_subsystem("[conections]\n\"a.y\" = \"a.u\""),
             Texts{"system.toml:2: unknown-table conections; did you mean 'connections'?"});
-  EXPECT_EQ(
-      problems_beside_a_subsystem("stop = 1"),
-      Texts{"system.toml:2: unknown-key stop; known: run, method, subsystems, connections, bonds, schedule, record"});
+  EXPECT_EQ(problems_beside_a_subsystem("stop = 1"),
+            Texts{"system.toml:2: unknown-key stop; known: run, method, "
+                  "subsystems, connections, bonds, schedule, placement, sweep, ..."});
   EXPECT_EQ(problems_beside_a_subsystem("[record]\nvariabels = []"),
             Texts{"system.toml:3: unknown-key variabels (owner = record); did you mean 'variables'?"});
   EXPECT_EQ(problems_of("[subsystems.a]\nmodel = \"tough\"\nrolback = false\n[subsystems.a.strat]\nx = 1"),
@@ -246,7 +246,7 @@ TEST(SystemReader, refuses_options_of_a_shape_that_no_option_has) {
 TEST(SystemReader, wants_a_model_and_a_subsystem) {
   EXPECT_EQ(problems_of("[run]\nstop = 1\n[subsystems.a]\n"),
             Texts{"system.toml:3: no-model a; name one, such as model = \"lotka_volterra.prey\", an FMU: fmu = "
-                  "\"prey.fmu\", or a table: csv = \"load.csv\""});
+                  "\"prey.fmu\", a table: csv = \"load.csv\", or a part outside: udp = { ... }"});
   EXPECT_EQ(problems_of(""), Texts{"system.toml: no-subsystems; add one: [subsystems.NAME] with model = \"...\""});
 }
 
@@ -301,7 +301,9 @@ rollback = "no"
       (Texts{"system.toml:2: stop-before-start (start = 0 s, stop = -1 s)",
              "system.toml:3: out-of-range run.step (range = greater than 0 s, value = 0)",
              std::string("system.toml:4: no-model a; name one, such as model = ") +
-                 "\"lotka_volterra.prey\", an FMU: fmu = \"prey.fmu\", or a table: csv = \"load.csv\"",
+                 "\"lotka_volterra.prey\", an FMU: fmu = \"prey.fmu\", a table: csv = \"load.csv\", or a part outside: "
+                 "udp "
+                 "= { ... }",
              "system.toml:5: wrong-type subsystems.a.rollback (expected = true or false, found = the string \"no\")",
              "system.toml:7: bad-endpoint u (of = a connection, role = input); write \"subsystem.variable\""}));
 }

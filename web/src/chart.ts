@@ -201,10 +201,29 @@ function bandsOf(lines: Line[], numbers: number[]): uPlot.Band[] {
   });
 }
 
+/** As wide as the values; from 0 where they come near it, and around a constant. */
+function fitted(_plot: uPlot, low: number | null, high: number | null): [number, number] {
+  if (low == null || high == null) return [0, 1];
+  const span = high - low;
+  if (span <= 1e-12 * Math.max(Math.abs(low), Math.abs(high))) {
+    const around = 0.1 * Math.abs(high) || 1;
+    return [low - around, high + around];
+  }
+  const room = 0.06 * span;
+  return [low >= 0 && low <= span / 4 ? 0 : low - room, high <= 0 && -high <= span / 4 ? 0 : high + room];
+}
+
+/** What all lines are at all times, if it is one number. */
+function constantOf(lines: Line[]): number | null {
+  const known = lines.flatMap(columnsOf).flat().filter((value) => value != null);
+  return known.length > 0 && known.every((value) => value === known[0]) ? known[0]! : null;
+}
+
 export function chart(options: ChartOptions): HTMLElement {
   const { lines, view, logarithmic = false, height = 200, track = false } = options;
   const rows: uPlot.Scale = { range: [0.3, lines.length + 0.7] };
   const numbers = seriesNumbers(lines);
+  const constant = logarithmic || track ? null : constantOf(lines);
   const place = h("div", { class: "plot" });
   let plot: uPlot;
   const readout = new Readout(lines, numbers, (i) => {
@@ -217,10 +236,10 @@ export function chart(options: ChartOptions): HTMLElement {
     plot = new uPlot({
       width, height,
       legend: { show: false },
-      scales: { x: { time: false, min: view.min, max: view.max }, y: track ? rows : logarithmic ? { distr: 3 } : {} },
+      scales: { x: { time: false, min: view.min, max: view.max }, y: track ? rows : logarithmic ? { distr: 3 } : { range: fitted } },
       axes: [axis({ space: 70, size: 30, values: times }), 
         axis(track ? { size: 64, values: () => [], splits: () => lines.map((_line, i) => i + 1) }
-          : { size: 64, space: 30, values, filter: logarithmic ? decades : undefined })],
+          : { size: 64, space: 30, values, filter: logarithmic ? decades : undefined, ...(constant === null ? {} : { splits: () => [constant] }) })],
       series: [{}, ...lines.flatMap(lineSeries)],
       bands: bandsOf(lines, numbers),
       cursor: cursorFor(view),

@@ -52,6 +52,7 @@ export interface Subsystem {
   rollbacks: number;
   seconds: number | null;
   capabilities: Capabilities;
+  datagrams?: Datagrams;
 }
 
 export interface Connection {
@@ -89,6 +90,44 @@ export interface Run {
   outputs?: Record<string, OutputError>;
   parameters: Record<string, unknown>;
   bonds?: Record<string, Record<string, unknown>>;
+  pacing?: Pacing;
+}
+
+export interface TimingQuantiles {
+  median: number;
+  p90: number;
+  p99: number;
+  p999: number;
+  max: number;
+}
+
+/** Of a run in real time, in s of the wall clock. */
+export interface Pacing {
+  factor: number;
+  overrun: string;
+  steps: number;
+  missed: number;
+  worst_overrun: number;
+  worst_time: number;
+  skipped_periods: number;
+  behind: number;
+  dropped_rows: number;
+  latency: TimingQuantiles;
+  computing: TimingQuantiles;
+  slack: { min: number; median: number };
+  histogram: { limits: number[]; counts: number[] };
+}
+
+export interface Datagrams {
+  sent: number;
+  received: number;
+  late: number;
+  lost: number;
+  doubled: number;
+  reordered: number;
+  invalid: number;
+  foreign: number;
+  held: number;
 }
 
 /** Lowest and highest value per point; a point stands for `steps_per_point` macro steps. */
@@ -276,7 +315,42 @@ export interface ReproductionPage {
   results: ReproducedEntry[];
 }
 
-export type Page = RunPage | ComparisonPage | LearningPage | AdvicePage | ReproductionPage;
+/** What is known of a quantity, as standard uncertainties. */
+export interface QuantityUncertainty {
+  value: number | null;
+  numerical: number | null;
+  input: number | null;
+  data: number | null;
+  measured: number | null;
+  together: number | null;
+  cases: number;
+  unchecked: number;
+}
+
+type Interval = [number | null, number | null, number | null]; // the index, from, to
+
+export interface SweepPage {
+  kind: "sweep";
+  system: string;
+  folder: string;
+  sampling: string;
+  inputs: { name: string; values?: string; words?: string[] }[];
+  quantities: string[];
+  cases: number; // of the whole sweep
+  done: number;
+  failed: number;
+  estimated: boolean;
+  interrupted: boolean;
+  hashes: Record<string, string>;
+  uncertainty?: Record<string, QuantityUncertainty>;
+  sobol?: Record<string, Record<string, { first: Interval; total: Interval }>>;
+  times: number[];
+  bands: { name: string; unit: string; lines: (number | null)[][] }[]; // 5, 25, 50, 75, 95 %
+  rows: [number, (number | null)[], (number | null)[], string][]; // case, inputs, quantities, grade
+  failures: [number, (number | null)[], string, string][]; // case, inputs, how it ended, message
+}
+
+export type Page = RunPage | ComparisonPage | LearningPage | AdvicePage | ReproductionPage | SweepPage;
 
 export interface Signal {
   name: string;

@@ -7,6 +7,7 @@ function fill<T extends Element>(element: T, attributes: Attributes, children: C
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === false) continue;
     if (typeof value === "function") element.addEventListener(name, value);
+    else if (name === "style") (element as unknown as ElementCSSInlineStyle).style.cssText = String(value); // the policy of the studio allows no attribute
     else element.setAttribute(name, value === true ? "" : String(value));
   }
   for (const child of children) {
@@ -28,11 +29,12 @@ export function svg<K extends keyof SVGElementTagNameMap>(
   return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 }
 
-/** A table whose columns from `firstNumber` on hold numbers. */
+/** A table whose columns from `firstNumber` on hold numbers. One of more than three columns becomes a list on a narrow screen. */
 export function table(header: string[], rows: (Child | Child[])[][], firstNumber: number): HTMLTableElement {
   const cell = (tag: "th" | "td", content: Child | Child[], column: number) =>
-    h(tag, { class: column >= firstNumber ? "number" : undefined }, ...(Array.isArray(content) ? content : [content]));
-  return h("table", {},
+    h(tag, { class: column >= firstNumber ? "number" : undefined, "data-label": tag === "td" ? header[column] : undefined },
+      ...(Array.isArray(content) ? content : [content]));
+  return h("table", { class: header.length > 3 ? "stacks" : undefined },
     h("thead", {}, h("tr", {}, ...header.map((name, column) => cell("th", name, column)))),
     h("tbody", {}, ...rows.map((row) => h("tr", {}, ...row.map((content, column) => cell("td", content, column))))));
 }

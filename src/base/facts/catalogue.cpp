@@ -125,6 +125,15 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "{count} event{count~~s} of '{0}' {count~was~were} handled without the others, which were past {count~its time~"
      "their times}; the first at t = {first}",
      "Choose a smaller step, or a method that goes back"},
+    {ClocksLate, Warning, "clocks-late",
+     "{count} tick{count~~s} of clock '{0}' {count~was~were} handled late, by up to {delay}, at the end of a step that "
+     "'{1}' imposes; the first was due at t = {first}",
+     "Choose a macro step that meets the ticks, and an imposed step that divides their distance"},
+    {EventsInsideImposedStep, Warning, "events-inside-imposed-step",
+     "{count} event{count~~s} of others reached '{0}' inside a step that it imposes, which handled {count~it~them} "
+     "where "
+     "that step began; the first at t = {first}",
+     "Choose an imposed step that meets them"},
     {FramesRecorded, Note, "frames-recorded", "{count} frame{count~~s} passed between subsystems", ""},
     // FMUs.
     {FmuNeedsTool, Warning, "fmu-needs-tool",
@@ -166,6 +175,40 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "the process of '{0}' ended and was started again, {restart} of {allowed} times: {why}", ""},
     {CallTakesLong, Note, "call-takes-long", "'{0}' has been in {function} for {seconds}{?time|, t = {time}}", ""},
     {FmuEndFailed, Warning, "fmu-end-failed", "after the last step, with the results complete: {why}", ""},
+    // Real time: paced runs, parts outside, the control channel.
+    {DeadlinesMissed, Warning, "deadlines-missed",
+     "{missed} of {steps} deadline{steps~~s} missed, the worst by {worst:.3g} at t = {time:.6g}{?skipped|; {skipped} "
+     "period{skipped~~s} skipped}",
+     "Use a larger step, a smaller factor or --priority; docs/real_time.md"},
+    {PaceNotKept, Warning, "pace-not-kept",
+     "the pace cannot be kept: a macro step takes {needs:.3g}, the pace leaves {allows:.3g}; most of it is computed in "
+     "'{0}' ({share:.3g})",
+     "Use a larger step, a smaller factor or more threads"},
+    {PaceNotMeasured, Note, "pace-not-measured", "step times were not measured before the run: {why}", ""},
+    {PriorityGot, Note, "priority-got", "priority: {scheduling}, {memory}, {core}", ""},
+    {RowsDropped, Warning, "rows-dropped", "{count} row{count~~s} not recorded: the disk was slower than the run",
+     "Record fewer signals, or write an interval"},
+    {RigDatagrams, Note, "rig-datagrams", "'{0}': {sent} datagram{sent~~s} sent, {received} received", ""},
+    {RigDisturbed, Warning, "rig-disturbed",
+     "'{0}': {held} of {steps} step{steps~~s} ended without new outputs; datagrams: {lost} lost, {late} late, "
+     "{doubled} "
+     "doubled, {reordered} reordered, {invalid} not understood, {foreign} from elsewhere",
+     ""},
+    {EnergyInjected, Warning, "energy-injected",
+     "the coupling injected {energy:.4g} at the bond '{0}' until t = {time}; {transferred:.4g} went through it", ""},
+    {EnergyTakenBack, Note, "energy-taken-back",
+     "the damper at the bond '{0}' acted in {steps} macro step{steps~~s} and took back {energy:.4g}", ""},
+    {ControlUnavailable, Warning, "control-unavailable", "the run cannot be controlled from outside: {why}", ""},
+    // Ranks: one run over several processes of a launcher.
+    {RanksPlaced, Note, "ranks-placed", "{ranks} ranks on {nodes} node{nodes~~s}; placement {by}", ""},
+    {RanksIdle, Note, "ranks-idle", "{count} of {ranks} ranks compute no subsystem: {*:12}", "Use fewer ranks"},
+    {RanksShareProcessors, Warning, "ranks-share-processors",
+     "{ranks} ranks on '{0}' share {processors} processor{processors~~s}: each waits for the others",
+     "Use as many ranks as processors"},
+    {RanksCpusDiffer, Warning, "ranks-cpus-differ",
+     "processors differ, and libraries choose their code by the processor: the same bits on other placements are not "
+     "promised: {*:12}",
+     "Use nodes of one kind"},
     // Files.
     {SettingsInAnnotation, Note, "settings-in-annotation",
      "method, steps, options and what is recorded are in an annotation ({annotation}), which other tools ignore", ""},
@@ -217,6 +260,10 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "Use [schedule] for values that change during the run"},
     {EstimateSideEffects, Warning, "estimate-side-effects",
      "the error was not estimated: {*} must not be run again (side_effects = true)", ""},
+    {EstimateRealTime, Warning, "estimate-real-time", "the error was not estimated: a run in real time is not repeated",
+     "Run without real_time"},
+    {EstimatePartOutside, Warning, "estimate-part-outside",
+     "the error was not estimated: {*} lies outside the computer and is not run again", ""},
     {EstimateInterrupted, Warning, "estimate-interrupted",
      "the error was not estimated: interrupted during a run with {factor:g} times the step",
      "Run again without interruption, or use entrain verify"},
@@ -233,8 +280,11 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "the error by the imposed step of '{0}' ({step}) is not included",
      "Write sampled = true if the step is part of the model"},
     {EstimateInnerStep, Warning, "estimate-inner-step",
-     "'{0}' has a step of {inner_step} inside, longer than the macro step; its error is not included",
-     "Choose a step that is no shorter"},
+     "{?inner_step|'{0}' has a step of {inner_step} inside}{!inner_step|the integration inside '{0}' is "
+     "coarse}{?longer|, "
+     "longer than the macro step}; its error is not included",
+     "Choose a macro step that is no shorter, or export it with smaller steps inside; write sampled = true if they are "
+     "part of the model"},
     {EstimateRangesDiffer, Warning, "estimate-ranges-differ",
      "the range of '{0}' is {ratio:.3g} times that of the run with {factor:g} times the step: the coupling is not "
      "stable",
@@ -387,6 +437,18 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "no estimate of the convergence: {known} states and outputs and {corrections} corrections in a cycle of {cycle} "
      "macro steps; up to {most_known} and {most_corrections} are estimated",
      ""},
+    {WaveformsLearned, Note, "waveforms-learned",
+     "inputs are corrected by polynomials over each step ({inputs}): the runs converge to the coupling by interpolated "
+     "outputs",
+     ""},
+    {MeansLearned, Note, "means-learned", "{*} {subsystems~takes~take} constants: learned are the means over each step",
+     ""},
+    {AlgebraicGain, Note, "algebraic-gain",
+     "outputs follow inputs at once around a loop, with a gain of {gain:.4g}; corrections are found with it", ""},
+    {ConvergenceMeasured, Note, "convergence-measured", "measured in runs {from} and {to}: gamma = {gamma:.4g}", ""},
+    {RepeatabilityMeasured, Note, "repeatability-measured",
+     "two runs without change differ by {difference:.3g} of the range of {0}; less than that cannot be learned", ""},
+    {IterationNotUsed, Note, "iteration-not-used", "run {number} is not learned from: {why}", ""},
     // Problems: keys, options and values as they are written.
     {WordUnknown, Error, "word-unknown", "{0} must be {words}, not '{value}'", ""},
     {WrongType, Error, "wrong-type", "{0} must be {expected}, not {found}", ""},
@@ -534,6 +596,20 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {SandboxInProcess, Error, "sandbox-in-process",
      "'{0}' is to run in a sandbox, which is a process of its own, and isolate = false forbids that", ""},
     {SandboxRefused, Error, "sandbox-refused", "'{0}' cannot run in a sandbox: FMU '{1}' {why}", ""},
+    {SweepNotVariable, Error, "sweep-not-variable", "there is nothing called '{0}' that can vary", ""},
+    {SweepWrong, Error, "sweep-wrong", "'{0}' cannot be varied so: {why}", ""},
+    {SweepEmpty, Error, "sweep-empty", "the sweep has no cases: {why}", ""},
+    {SweepQuantityUnknown, Error, "sweep-quantity-unknown", "there is no signal '{0}' to take a quantity of", ""},
+    {SweepExpressionWrong, Error, "sweep-expression-wrong", "quantity '{0}': {why}", ""},
+    {SweepReferenceUnknown, Error, "sweep-reference-unknown",
+     "the measured values name '{0}', which is no quantity of the sweep", ""},
+    {TwoPartsOutside, Error, "two-parts-outside", "subsystem '{0}' has both udp and shm", ""},
+    {AddressWrong, Error, "address-wrong", "{0}: '{value}' is no address: {why}", ""},
+    {RigPortWrong, Error, "rig-port-wrong", "{0}: '{value}' is no port: {why}", ""},
+    {RigPortsMissing, Error, "rig-ports-missing",
+     "subsystem '{0}' lies outside, and has neither inputs nor outputs nor a model to take them from", ""},
+    {RigStepMissing, Error, "rig-step-missing", "subsystem '{0}' lies outside, and has no step", ""},
+    {RigKeyWrong, Error, "rig-key-wrong", "subsystem '{0}' lies outside, and cannot have '{key}'", ""},
     {TableShorterThanRun, Warning, "table-shorter-than-run",
      "the table of '{0}' holds {first} .. {last}, the run goes from {start} to {stop}: its first and last rows are "
      "held",

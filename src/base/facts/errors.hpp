@@ -63,6 +63,12 @@ inline constexpr auto kErrors = [] {
       {SandboxUnavailable, Error, "sandbox-unavailable", "a sandbox cannot be made on this machine: {why}", ""},
       {CallInterrupted, Error, "call-interrupted", "interrupted while '{0}' was in {function}", ""},
       {RunProcessEnded, Error, "run-process-ended", "the process ended in the middle of the run: {how}", ""},
+      // Errors: sweeps.
+      {SweepTooMany, Error, "sweep-too-many", "the sweep has {cases} cases, more than {limit}", ""},
+      {SweepOther, Error, "sweep-other", "'{0}' contains another sweep: {what}", ""},
+      {SweepFolderTaken, Error, "sweep-folder-taken", "the folder '{0}' contains {what}", ""},
+      {SweepCaseEnded, Error, "sweep-case-ended", "the process of the case ended: {how}", ""},
+      {SweepShardsLeft, Error, "sweep-shards-left", "{missing} of {cases} cases are in none of the folders", ""},
       // Errors: system files and requests.
       {NoSystemFile, Error, "no-system-file",
        "no system file in the folder '{0}': looked for system.toml and SystemStructure.ssd, then for a single .toml, "
@@ -175,6 +181,10 @@ inline constexpr auto kErrors = [] {
       {StepsBeyondPlan, Error, "steps-beyond-plan", "a run made {steps} macro steps where {planned} were planned", ""},
       {NothingToLearn, Error, "nothing-to-learn",
        "there is nothing to learn: no connected output follows an input at once", ""},
+      {AlgebraicGainTooLarge, Error, "algebraic-gain-too-large",
+       "{*} follow inputs at once around a loop with a gain of {gain:.4g}: a run without iterations is unstable from 1 "
+       "on",
+       ""},
       {RunDidNotComplete, Error, "run-did-not-complete", "{0}{?method| with {method}} did not complete: {why}", ""},
       {SamplesDiffer, Error, "samples-differ", "cannot compare {samples} samples with {reference} of the reference",
        ""},
@@ -236,6 +246,20 @@ inline constexpr auto kErrors = [] {
        "the learned correction has {count} numbers instead of {steps} for each of its {inputs} inputs", ""},
       {LearnedTooShort, Error, "learned-too-short",
        "the correction was learned for {steps} macro steps; this run has {run_steps}", ""},
+      // Errors: real time.
+      {OverrunStopped, Error, "overrun-stopped",
+       "the deadline at t = {time:.6g} was missed by {late:.3g}, and overrun = \"stop\"", ""},
+      {RigSilent, Error, "rig-silent", "no answer from {address} for {timeout:.3g}", ""},
+      {RigLinkFailed, Error, "rig-link-failed", "cannot {what} {address}: {why}", ""},
+      {RigNoStandIn, Error, "rig-no-stand-in",
+       "subsystem '{0}' has no model, FMU or table that could be played as a rig", ""},
+      {RigNotOutside, Error, "rig-not-outside", "subsystem '{0}' has neither udp nor shm", ""},
+      {RigRefused, Error, "rig-refused", "the rig refuses the run: {why}", ""},
+      {PartOutsideRepeated, Error, "part-outside-repeated",
+       "{what} makes several runs, and {*} lies outside the computer", ""},
+      {CheckpointPaced, Error, "checkpoint-paced", "a paced run writes no checkpoints while it goes on", ""},
+      {ControlNotReached, Error, "control-not-reached", "the run in '{0}' cannot be reached: {why}", ""},
+      {ControlRefused, Error, "control-refused", "the run refuses '{command}': {why}", ""},
       // Errors: models.
       {ModelThrew, Error, "model-threw", "the model threw something that is not a std::exception", ""},
       {SavedStateForeign, Error, "saved-state-foreign", "the saved state is that of another model", ""},
@@ -262,6 +286,8 @@ inline constexpr auto kErrors = [] {
        "the events at this time do not end: after {rounds} rounds {*} still change{?why| ({why})}", ""},
       {ClockIntervalInvalid, Error, "clock-interval-invalid",
        "clock '{0}' has {what} of {counter} / {resolution} s, which is no time", ""},
+      {PartitionTwice, Error, "partition-twice",
+       "clock '{0}' ticks twice at one time, but a model partition may run once", ""},
       {FmuEventAfterSave, Error, "fmu-event-after-save",
        "it has an event, so going back by its states alone is not safe", ""},
       {FmuStatesUnknown, Error, "fmu-states-unknown",
@@ -338,6 +364,27 @@ inline constexpr auto kErrors = [] {
        ""},
       {DescriptionDependencies, Error, "description-dependencies",
        "FMU '{0}': {element}: dependencies=\"{value}\" is no list of numbers", ""},
+      // Ranks.
+      {RanksUnavailable, Error, "ranks-unavailable",
+       "a launcher started {ranks} processes, but MPI cannot be used: "
+       "{why}",
+       ""},
+      {RanksDiffer, Error, "ranks-differ", "rank {rank} on '{0}' would run something else than rank 0 on '{1}': {what}",
+       ""},
+      {RanksParted, Error, "ranks-parted",
+       "ranks do not agree any more: rank {rank} on '{0}' is in exchange {number}{?other| and not in "
+       "{other}}{!other|, with another decision}",
+       ""},
+      {RankSilent, Error, "rank-silent",
+       "{*:12}: no answer for {seconds:.3g} in exchange {number}{?after| after the "
+       "job was asked to end}",
+       ""},
+      {RankEnded, Error, "rank-ended", "rank {rank} on '{0}' has ended (process {process})", ""},
+      {RankFailed, Error, "rank-failed", "rank {rank} on '{0}': {why}", ""},
+      {PlacementUnknown, Error, "placement-unknown", "[placement]: there is no subsystem '{0}'", ""},
+      {PlacementBeyond, Error, "placement-beyond",
+       "[placement]: '{0}' on rank {rank}: {?ranks|the run has {ranks} ranks, 0 to {last}}{!ranks|ranks count from 0}",
+       ""},
   });
 }();
 

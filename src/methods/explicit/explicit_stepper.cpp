@@ -1,8 +1,10 @@
 #include "methods/explicit/explicit_stepper.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
+#include "coupling/engine.hpp"
 #include "entrain/fact_codes.hpp"
 #include "methods/step_controller.hpp"
 
@@ -127,16 +129,50 @@ void ExplicitStepper::start(CoupledSystem& system, const RunSettings& settings, 
   memory_.sample_at.assign(system.size(), 0.0);
   events_.start(system, settings.start);
   refresh_ = parts.refresh;
+  find_functions(system);
+  jumped_.assign(ends_at_events_ ? system.size() : 0, 0);
+  waveforms_ = system.engine().store().has_waveforms();
   solve_loops_ = options.loops == LoopTreatment::Solve && !system.graph().loops().empty();
   in_lockstep_ = inputs_.plain_hold() && calendar_.in_step() && !events_.any() && !refresh_ && !solve_loops_ &&
-                 control_ == nullptr;
+                 control_ == nullptr && functions_.empty() && !waveforms_;
   tasks_.resize(system.size());
+}
+
+/// Those among them that form a loop are subsystems like all others.
+void ExplicitStepper::find_functions(const CoupledSystem& system) {
+  functions_.clear();
+  const Graph& graph = system.graph();
+  for (const auto& block : graph.evaluation_order()) {
+    if (!block.output) continue;
+    const SubsystemId s = graph.owner(*block.output);
+    const Capabilities& can = system.capabilities(s);
+    const bool known = std::find(functions_.begin(), functions_.end(), s) != functions_.end();
+    if (can.function && can.output_refresh && !can.imposed_step && !known) functions_.push_back(s);
+  }
+}
+
+/// Wherever outputs have changed: what is computed from them is as new as the oldest of them.
+void ExplicitStepper::evaluate_functions(CoupledSystem& system) {
+  const Graph& graph = system.graph();
+  for (const SubsystemId s : functions_) {
+    system.follow_inputs(s);
+    double oldest = std::numeric_limits<double>::infinity();
+    for (const InputId input : graph.inputs_of(s)) {
+      const Connection* from = graph.source(input);
+      if (from == nullptr) continue;
+      const SubsystemId source = graph.owner(from->output);
+      oldest = std::min(oldest, memory_.sample_at[source]);
+      if (!jumped_.empty() && jumped_[source] != 0) jumped_[s] = 1;
+    }
+    if (oldest < std::numeric_limits<double>::infinity()) memory_.sample_at[s] = oldest;
+  }
 }
 
 void ExplicitStepper::begin_step() {
   if (control_ != nullptr) calendar_.choose(memory_.step, control_->now(), control_->next(events_.earliest()));
   any_committed_ = false;
   if (!ends_at_events_) return;
+  std::fill(jumped_.begin(), jumped_.end(), 0);
   for (const Time exact : {events_.earliest(), event_grid_.next_time()}) {
     if (base::same_time(next_time(), exact)) calendar_.land_on(exact);
   }
@@ -145,14 +181,21 @@ void ExplicitStepper::begin_step() {
 void ExplicitStepper::prepare_all(CoupledSystem& system) {
   if (inputs_.plain_hold() && calendar_.in_step()) {
     system.hold_all_inputs();
-    return;
+    if (waveforms_) std::fill(memory_.degree.begin(), memory_.degree.end(), 0);
+  } else {
+    for (std::size_t s = 0; s < system.size(); ++s) prepare(system, SubsystemId{s});
   }
-  for (std::size_t s = 0; s < system.size(); ++s) prepare(system, SubsystemId{s});
+  if (!waveforms_) return;
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    const SubsystemId id{s};
+    if (calendar_.starts(id, memory_.step))
+      memory_.degree[s] = system.engine().store().add_waveforms(id, memory_.degree[s]);
+  }
 }
 
 void ExplicitStepper::prepare(CoupledSystem& system, SubsystemId s) {
   if (!calendar_.starts(s, memory_.step)) return;
-  memory_.degree[s] = inputs_.prepare(system, s, clock(), memory_.sample_at);
+  memory_.degree[s] = inputs_.prepare(system, s, clock(), {memory_.sample_at, jumped_});
 }
 
 void ExplicitStepper::commit(CoupledSystem& system, std::span<const SubsystemId> batch) {
@@ -163,8 +206,10 @@ void ExplicitStepper::commit(CoupledSystem& system, std::span<const SubsystemId>
   } else {
     system.commit_all(tasks);
   }
-  if (!events_.any()) return;
-  for (const auto& task : tasks) pass_events(system, task);
+  if (events_.any()) {
+    for (const auto& task : tasks) pass_events(system, task);
+  }
+  if (!functions_.empty()) evaluate_functions(system);
 }
 
 /// The macro step ends where the first of them found an event; what is committed after goes to there, too.
@@ -181,6 +226,7 @@ void ExplicitStepper::commit_to_event(CoupledSystem& system, std::span<StepTask>
 void ExplicitStepper::instant_passed(CoupledSystem& system, Time now) {
   events_.start(system, now);
   for (std::size_t s = 0; s < system.size(); ++s) inputs_.cut_history(system, SubsystemId{s});
+  for (const SubsystemId s : functions_) system.follow_inputs(s);
   inputs_.cut_constants(system);
   if (control_ != nullptr) control_->restart();
 }
@@ -205,11 +251,16 @@ std::size_t ExplicitStepper::collect_tasks(std::span<const SubsystemId> batch) {
   return count;
 }
 
-/// No polynomial spans an event.
+/// No polynomial spans an event. Where all meet at it, what jumps there belongs to the steps that follow: those of
+/// later batches go on with the history until it is cut.
 void ExplicitStepper::pass_events(CoupledSystem& system, const StepTask& task) {
   const auto event = events_.pass(system, task.subsystem, task.to);
   if (!event) return;
-  inputs_.cut_history(system, task.subsystem);
+  if (ends_at_events_ && base::same_time(*event, task.to)) {
+    jumped_[task.subsystem] = 1;
+  } else {
+    inputs_.cut_history(system, task.subsystem);
+  }
   met_event_ = true;
   if (!base::same_time(*event, task.to) && memory_.events_seen_late++ == 0) {
     memory_.first_late = task.subsystem;
@@ -220,7 +271,12 @@ void ExplicitStepper::pass_events(CoupledSystem& system, const StepTask& task) {
 MacroStepReport ExplicitStepper::end_step(CoupledSystem& system) {
   const MacroStepReport report = count_step(next_time());
   if (control_ != nullptr) control_->judge(system, report.reached);
-  if (std::exchange(met_event_, false) && control_ != nullptr) control_->restart();
+  if (std::exchange(met_event_, false)) {
+    for (std::size_t s = 0; s < jumped_.size(); ++s) {
+      if (jumped_[s] != 0) inputs_.cut_history(system, SubsystemId{s});
+    }
+    if (control_ != nullptr) control_->restart();
+  }
   if (refresh_) system.refresh_signals(report.reached);
   if (solve_loops_) system.solve_loops(report.reached);
   return report;

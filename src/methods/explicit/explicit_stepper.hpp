@@ -150,6 +150,8 @@ class ExplicitStepper {
   /// The start of the macro step: in macro steps; in s since the start of the run when they vary.
   double clock() const { return control_ != nullptr ? control_->now() - start_ : static_cast<double>(memory_.step); }
   void pass_events(CoupledSystem& system, const StepTask& task);
+  void find_functions(const CoupledSystem& system);
+  void evaluate_functions(CoupledSystem& system);
   void commit_to_event(CoupledSystem& system, std::span<StepTask> tasks);
 
   Calendar calendar_;
@@ -163,10 +165,13 @@ class ExplicitStepper {
   bool refresh_ = false;
   bool solve_loops_ = false;
   bool in_lockstep_ = false;
-  bool met_event_ = false;       // the macro step under way
-  bool ends_at_events_ = false;  // a macro step is left where a subsystem finds an event
-  bool any_committed_ = false;   // in the macro step under way
-  std::vector<StepTask> tasks_;  // of the batch under way
+  bool waveforms_ = false;              // polynomials from outside are added to the inputs
+  bool met_event_ = false;              // the macro step under way
+  bool ends_at_events_ = false;         // a macro step is left where a subsystem finds an event
+  bool any_committed_ = false;          // in the macro step under way
+  std::vector<StepTask> tasks_;         // of the batch under way
+  std::vector<SubsystemId> functions_;  // in the order of evaluation
+  std::vector<unsigned char> jumped_;   // by subsystem: an event ends its step in the macro step under way
   Memory memory_;
 };
 

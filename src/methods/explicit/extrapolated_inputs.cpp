@@ -50,18 +50,29 @@ void ExtrapolatedInputs::take_sample(InputId input, double value, double at) {
   history.at[0] = at;
 }
 
-int ExtrapolatedInputs::prepare(CoupledSystem& system, SubsystemId s, double now, std::span<const double> sample_at) {
+int ExtrapolatedInputs::prepare(CoupledSystem& system, SubsystemId s, double now, const Sources& sources) {
   const auto inputs = system.graph().inputs_of(s);
+  const auto has_jumped = [&](InputId input) {
+    if (sources.jumped.empty()) return false;
+    const Connection* connection = system.graph().source(input);
+    return connection != nullptr && sources.jumped[system.graph().owner(connection->output)] != 0;
+  };
   if (plain_hold_) {
     const auto held = system.coefficients(s, 0, 0);
-    for (const InputId input : inputs) held[input - inputs.first] = system.incoming(input);
+    for (const InputId input : inputs) {
+      if (!has_jumped(input)) held[input - inputs.first] = system.incoming(input);  // else as it was
+    }
     return 0;
   }
   int degree = 0;
   for (const InputId input : inputs) {
     const Connection* connection = system.graph().source(input);
-    const double at = connection != nullptr ? sample_at[system.graph().owner(connection->output)] : now;
-    take_sample(input, system.incoming(input), at);
+    const double at = connection != nullptr ? sources.sample_at[system.graph().owner(connection->output)] : now;
+    if (!has_jumped(input)) {
+      take_sample(input, system.incoming(input), at);
+    } else if (histories_[input].count == 0) {
+      take_sample(input, system.inputs()[input], now);
+    }
     degree = std::max(degree, static_cast<int>(histories_[input].count) - 1);
   }
   for (const InputId input : inputs) {

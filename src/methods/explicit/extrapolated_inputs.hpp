@@ -31,9 +31,15 @@ class ExtrapolatedInputs {
 
   void start(const CoupledSystem& system, Settings settings);
 
+  /// For each subsystem: the time of its outputs, in units; and whether they are those behind a jump at the end of the
+  /// step to be prepared, which are no samples for it (empty: of none).
+  struct Sources {
+    std::span<const double> sample_at;
+    std::span<const unsigned char> jumped;
+  };
   /// Takes the samples that the connections of `s` deliver now and writes the polynomials of its step that starts at
-  /// `now`. `sample_at`: for each subsystem, the time of its outputs. Both in units. Returns the degree.
-  int prepare(CoupledSystem& system, SubsystemId s, double now, std::span<const double> sample_at);
+  /// `now`, in units. Returns the degree.
+  int prepare(CoupledSystem& system, SubsystemId s, double now, const Sources& sources);
 
   /// Degree 0, no filter: an input is what its connection delivers now, and nothing is remembered.
   bool plain_hold() const { return plain_hold_; }

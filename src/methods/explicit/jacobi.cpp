@@ -38,8 +38,9 @@ void Jacobi::start(CoupledSystem& system, const RunSettings& settings) {
                   .refresh = options_.feedthrough == FeedthroughTreatment::Refresh});
   const bool delays = options_.feedthrough == FeedthroughTreatment::Delay;
   late_.start(system, delays ? options_.late.outputs(system) : std::vector<OutputId>());
-  power_.start(system, options_.energy_gain, settings.start);
-  only_steps_ = stepper_.in_lockstep() && !delays && options_.energy_gain == 0.0;
+  const ResidualPowerCorrection::Options power{options_.energy_gain, options_.passivity_damping};
+  power_.start(system, power, settings);
+  only_steps_ = stepper_.in_lockstep() && !delays && !power.any();
   everyone_.clear();
   for (std::size_t s = 0; s < system.size(); ++s) everyone_.emplace_back(s);
 }
@@ -69,6 +70,11 @@ void Jacobi::bind(OptionBinder& binder) {
                 "residual-power correction: the effort of every power bond is changed by -gain * residual energy * "
                 "flow; in SI units of effort / (J flow), 0 = none",
                 {0.0, 1e300});
+  binder.number(
+      "passivity_damping", options_.passivity_damping,
+      "passivity controller: the largest damper at a power bond that takes back the energy which the coupling "
+      "injected; in SI units of effort / flow, 0 = none",
+      {0.0, 1e300});
   binder.choice("step_control", options_.step_control,
                 "size of the macro steps: fixed; energy: by the residual energy of the power bonds (ECCO)");
   options_.energy_tolerances.bind(binder);
@@ -79,10 +85,11 @@ Requirements Jacobi::requirements() const {
   Requirements needs = options_.requirements();
   needs.refresh_all = options_.feedthrough == FeedthroughTreatment::Refresh;
   needs.uses.linearization = options_.feedthrough == FeedthroughTreatment::Delay;  // late outputs
-  needs.steps_together = needs.refresh_all || options_.energy_gain > 0.0;
+  needs.steps_together = needs.refresh_all || options_.energy_gain > 0.0 || options_.passivity_damping > 0.0;
   needs.free_step = needs.free_step || options_.by_energy();
   needs.fixed_step = "adaptive = false and step_control = \"fixed\"";
   if (options_.energy_gain > 0.0) needs.power_bonds = "energy_gain";
+  if (options_.passivity_damping > 0.0) needs.power_bonds = "passivity_damping";
   if (options_.by_energy()) needs.power_bonds = "step_control = \"energy\"";
   return needs;
 }

@@ -44,6 +44,7 @@ class Jacobi final : public Method {
   MethodMemory memory() const override;
   void restore(const MethodMemory& memory) override;
   std::vector<Fact> notes(const CoupledSystem& system) const override;
+  std::vector<Fact> closing_notes(const CoupledSystem& system) const override { return power_.notes(system); }
   std::vector<Fact> warnings(const CoupledSystem& system) const override { return stepper_.warnings(system); }
 
   ExplicitStepper& stepper() { return stepper_; }
@@ -52,6 +53,7 @@ class Jacobi final : public Method {
   struct Options : ExplicitOptions {
     FeedthroughTreatment feedthrough = FeedthroughTreatment::Hold;
     double energy_gain = 0.0;
+    double passivity_damping = 0.0;
     StepSizeBy step_control = StepSizeBy::Fixed;
     EnergyTolerances energy_tolerances;
     LateOutputOptions late;
@@ -66,7 +68,7 @@ class Jacobi final : public Method {
   ExplicitStepper stepper_;
   EnergyControl energy_control_;   // with step_control = "energy"
   LateOutputs late_;               // with feedthrough = "delay"
-  ResidualPowerCorrection power_;  // with an energy_gain
+  ResidualPowerCorrection power_;  // with an energy_gain or passivity_damping
   bool only_steps_ = false;        // hold, step: nothing else happens in a macro step
   std::vector<SubsystemId> everyone_;
 };

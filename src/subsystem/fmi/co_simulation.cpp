@@ -37,7 +37,6 @@ void CoSimulation::start(FmuInstance& instance, const FmuAbilities& abilities, T
   instance_ = &instance;
   abilities_ = &abilities;
   initializing_ = true;
-  in_events_ = false;
   const auto orders = static_cast<std::size_t>(abilities.input_degree + 1);
   derivatives_.start(ports_.inputs, abilities.input_degree);
   end_ = {};
@@ -59,7 +58,7 @@ void CoSimulation::settle() {
   if (shared_ && abilities_->event_mode) {
     if (at_end_of_initialization_) at_end_of_initialization_();
     require(instance_->exit_initialization());
-    in_events_ = true;
+    end_.in_events = true;
     return;
   }
   const EventOutcome begun =
@@ -159,8 +158,11 @@ StepReport CoSimulation::unusual(const Subsystem::Step& step, const FmuStepResul
   if (status == FmuStatus::Discard) return discarded(step, result, outputs);
   const bool moved = result.reached > from && !base::same_time(result.reached, from);
   const bool at_event = result.event || base::reached(result.reached, end_.next_event);
+  const bool stopped = shared_ && instance_->take_stopped();  // an event of others waits for it
   if (at_event && shared_) {
     report.event = end_.event_waits = true;
+  } else if (stopped && moved) {
+    report.event = true;
   } else if (at_event && !report.stop_requested) {
     handle_event([] { return FmuResult{}; });
     read_outputs(outputs);
@@ -214,12 +216,12 @@ void CoSimulation::handle_event(base::FunctionRef<FmuResult()> in_event_mode) {
 }
 
 bool CoSimulation::event_waits() const {
-  return in_events_ || end_.event_waits || base::reached(end_.time, end_.next_event);
+  return end_.in_events || end_.event_waits || base::reached(end_.time, end_.next_event);
 }
 
 void CoSimulation::enter_events() {
   settle();
-  if (std::exchange(in_events_, true)) return;
+  if (std::exchange(end_.in_events, true)) return;
   require(instance_->enter_event_mode());
 }
 
@@ -233,7 +235,7 @@ EventMode::Update CoSimulation::update_events() {
 
 void CoSimulation::leave_events() {
   require(instance_->enter_step_mode());
-  in_events_ = end_.event_waits = false;
+  end_.in_events = end_.event_waits = false;
   held_.until = -kNever;
 }
 

@@ -36,6 +36,7 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
   Time next_event(Time t) override;
 
   bool finds_events() const override { return abilities_ != nullptr && abilities_->event_mode; }
+  bool watch_steps(const std::function<bool(Time)>* watch) override { return instance_->watch_steps(watch); }
   bool event_waits() const override;
   void enter_events() override;
   EventMode::Update update_events() override;
@@ -56,10 +57,12 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
     bool stop_requested = false;         ///< by an event, to be reported with the next step
     int taken_degree = kMaxInputDegree;  ///< of the inputs, as far as the run has shown
     bool event_waits = false;            ///< one was found, to be handled with the other subsystems
+    bool in_events = false;              ///< in event mode, between two steps
 
     template <class Visitor>
     void fields(Visitor& visit) {
-      visit(time, size, degree, inputs_set, coefficients, next_event, stop_requested, taken_degree, event_waits);
+      visit(time, size, degree, inputs_set, coefficients, next_event, stop_requested, taken_degree, event_waits,
+            in_events);
     }
   };
 
@@ -87,7 +90,6 @@ class CoSimulation final : public FmuStepper, private FmuStepOwner {
   FmuInstance* instance_ = nullptr;
   const FmuAbilities* abilities_ = nullptr;
   bool initializing_ = true;
-  bool in_events_ = false;  ///< in event mode, between two steps
   Time stop_ = kNever;
   int events_in_place_ = 0;  ///< since the last one that advanced
   int halvings_ = 0;         ///< of a step that was discarded

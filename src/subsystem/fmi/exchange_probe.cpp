@@ -185,6 +185,11 @@ std::string other_interface(const Fmu& fmu) {
 
 }  // namespace
 
+FmuAbilities tried_exchange_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector<FmuStart>& starts,
+                                      const FmuCaller& caller, const ProbeRequest& request) {
+  return ExchangeProber(fmu, ports, starts, caller, request).run();
+}
+
 FmuAbilities proven_exchange_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector<FmuStart>& starts,
                                        const FmuCaller& caller) {
   if (ports.states.size() != fmu.description().state_derivatives.size()) {
@@ -196,7 +201,7 @@ FmuAbilities proven_exchange_abilities(Fmu& fmu, const FmuPorts& ports, const st
   FmuAbilities result =
       untried ? claimed_exchange_abilities(fmu)
               : probed_apart(fmu, caller, exchange_stages_for(caller.uses), [&](const ProbeRequest& request) {
-                  return ExchangeProber(fmu, ports, starts, caller, request).run();
+                  return tried_exchange_abilities(fmu, ports, starts, caller, request);
                 });
   if (!untried) result.tried = caller.uses;
   result.states = true;

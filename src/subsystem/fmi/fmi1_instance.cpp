@@ -164,8 +164,7 @@ class Fmi1Instance final : public ScalarInstance<Fmi1Functions, fmiComponent, fm
       return call(functions_.initialize_slave, experiment_.start, static_cast<fmiBoolean>(ends),
                   ends ? experiment_.stop : 0.0);
     }
-    fmiEventInfo info{};
-    info.iterationConverged = fmiTrue;
+    fmiEventInfo info{};  // an FMU that leaves it as it is has not converged: its first event is asked for by an update
     const auto controlled = static_cast<fmiBoolean>(experiment_.tolerance.has_value());
     const FmuResult result = call(functions_.initialize_model, controlled, experiment_.tolerance.value_or(0.0), &info);
     after_initialization_ = info;

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "base/finally.hpp"
@@ -73,25 +75,26 @@ class Fmi3Instance final : public VersionedInstance<Fmi3Functions, fmi3Instance>
 
   bool create(const std::string& name, const std::filesystem::path& root, const FmuUse& use) {
     exchange_ = use.interface == FmuInterface::ModelExchange;
+    scheduled_ = use.interface == FmuInterface::ScheduledExecution;
     const std::string folder = (root / "resources").string() + "/";
     fmi3String resources = std::filesystem::exists(folder) ? folder.c_str() : nullptr;
     fmi3String token = description_.token.c_str();
     if (exchange_) {
       handle_ = functions_.instantiate_exchange(code_, name.c_str(), token, resources, fmi3False, fmi3True,
                                                 static_cast<fmi3InstanceEnvironment>(this), log_message);
-    } else if (use.interface == FmuInterface::ScheduledExecution) {
-      // Partitions run one after the other on this thread: none is ever interrupted, and clocks are asked after each.
+    } else if (scheduled_) {
+      // Partitions run one after the other on this thread: none is ever interrupted.
       handle_ = functions_.instantiate_scheduled(
           code_, name.c_str(), token, resources, fmi3False, fmi3True, static_cast<fmi3InstanceEnvironment>(this),
-          log_message, [](fmi3InstanceEnvironment) {}, [] {}, [] {});
+          log_message, clock_update, [] {}, [] {});
     } else {
       const auto intermediate = intermediate_inputs(description_);
       sampling_ = InputSampling(description_.co_simulation->fixed_internal_step);
       // Early returns are always allowed: where one ends, the engine steps on.
-      handle_ =
-          functions_.instantiate(code_, name.c_str(), token, resources, fmi3False, fmi3True, use.event_mode, fmi3True,
-                                 intermediate.data(), intermediate.size(), static_cast<fmi3InstanceEnvironment>(this),
-                                 log_message, intermediate.empty() ? nullptr : intermediate_update);
+      handle_ = functions_.instantiate(code_, name.c_str(), token, resources, fmi3False, fmi3True, use.event_mode,
+                                       fmi3True, intermediate.data(), intermediate.size(),
+                                       static_cast<fmi3InstanceEnvironment>(this), log_message,
+                                       intermediate.empty() && !can_be_stopped() ? nullptr : intermediate_update);
     }
     ask_for_messages(description_, fmi3True);
     return handle_ != nullptr;
@@ -114,6 +117,8 @@ class Fmi3Instance final : public VersionedInstance<Fmi3Functions, fmi3Instance>
   FmuResult set_up(const FmuExperiment& experiment) override {
     code_.set_time(experiment.start);
     experiment_ = experiment;
+    ticked_.clear();
+    countdowns_.clear();
     return {};
   }
   FmuResult enter_initialization() override {
@@ -177,30 +182,28 @@ class Fmi3Instance final : public VersionedInstance<Fmi3Functions, fmi3Instance>
     return call(functions_.set_clock, clocks.data(), clocks.size(), values);
   }
   FmuResult get_clocks(std::span<const ValueReference> clocks, std::span<unsigned char> active) override {
+    if (scheduled_) {
+      for (std::size_t i = 0; i < clocks.size(); ++i) active[i] = static_cast<unsigned char>(ticked_.erase(clocks[i]));
+      return {};
+    }
     const auto values = std::make_unique<fmi3Clock[]>(clocks.size());
     const FmuResult result = call(functions_.get_clock, clocks.data(), clocks.size(), values.get());
     for (std::size_t i = 0; i < clocks.size(); ++i) active[i] = values[i] == fmi3ClockActive ? 1 : 0;
     return result;
   }
   FmuResult get_interval(const FmuVariable& clock, ClockInterval& interval, EventMode::Announced& announced) override {
-    fmi3IntervalQualifier qualifier = fmi3IntervalNotYetKnown;
-    FmuResult result;
-    if (clock.clock->fraction) {
-      result = call(functions_.get_interval_fraction, &clock.reference, std::size_t{1}, &interval.counter,
-                    &interval.resolution, &qualifier);
-    } else {
-      fmi3Float64 seconds = 0.0;
-      result = call(functions_.get_interval_decimal, &clock.reference, std::size_t{1}, &seconds, &qualifier);
-      interval = as_interval(seconds);
-    }
-    announced = qualifier == fmi3IntervalChanged     ? EventMode::Announced::Changed
-                : qualifier == fmi3IntervalUnchanged ? EventMode::Announced::Unchanged
-                                                     : EventMode::Announced::NotYet;
-    return result;
+    if (!scheduled_ || !stepping_ || clock.clock->kind != ClockKind::Countdown)
+      return ask_interval(clock, interval, announced);
+    const auto found = countdowns_.extract(clock.reference);
+    announced = found ? EventMode::Announced::Changed : EventMode::Announced::Unchanged;
+    if (found) interval = found.mapped();
+    return {};
   }
   FmuResult activate_partition(ValueReference clock, Time t) override {
     code_.set_time(t);
-    return call(functions_.activate_partition, clock, t);
+    clock_trouble_ = {};
+    const FmuResult made = call(functions_.activate_partition, clock, t);
+    return made.done() && !clock_trouble_.done() ? clock_trouble_ : graver(clock_trouble_, made);
   }
   FmuResult get_shift(const FmuVariable& clock, ClockInterval& shift) override {
     if (clock.clock->fraction) {
@@ -211,6 +214,13 @@ class Fmi3Instance final : public VersionedInstance<Fmi3Functions, fmi3Instance>
     shift = as_interval(seconds);
     return result;
   }
+
+  bool watch_steps(const std::function<bool(Time)>* watch) override {
+    watch_ = watch;
+    stopped_ = false;
+    return can_be_stopped();
+  }
+  bool take_stopped() override { return std::exchange(stopped_, false); }
 
   FmuStepResult step(const FmuStepCall& arguments, double* outputs) override {
     code_.set_time(arguments.from);
@@ -237,6 +247,22 @@ class Fmi3Instance final : public VersionedInstance<Fmi3Functions, fmi3Instance>
   }
 
  private:
+  FmuResult ask_interval(const FmuVariable& clock, ClockInterval& interval, EventMode::Announced& announced) {
+    fmi3IntervalQualifier qualifier = fmi3IntervalNotYetKnown;
+    FmuResult result;
+    if (clock.clock->fraction) {
+      result = call(functions_.get_interval_fraction, &clock.reference, std::size_t{1}, &interval.counter,
+                    &interval.resolution, &qualifier);
+    } else {
+      fmi3Float64 seconds = 0.0;
+      result = call(functions_.get_interval_decimal, &clock.reference, std::size_t{1}, &seconds, &qualifier);
+      interval = as_interval(seconds);
+    }
+    announced = qualifier == fmi3IntervalChanged     ? EventMode::Announced::Changed
+                : qualifier == fmi3IntervalUnchanged ? EventMode::Announced::Unchanged
+                                                     : EventMode::Announced::NotYet;
+    return result;
+  }
   FmuStepResult made_with_inputs(FmuResult sent, const FmuStepCall& arguments, double* outputs) override {
     if (!sent.done()) return failed({sent, arguments.from + arguments.size});
     FmuEnding ending{arguments.from};
@@ -267,17 +293,65 @@ class Fmi3Instance final : public VersionedInstance<Fmi3Functions, fmi3Instance>
     if (use) use.log().add(status != fmi3OK, category, message);
   }
 
-  static void intermediate_update(fmi3InstanceEnvironment environment, fmi3Float64 time, fmi3Boolean set_requested,
-                                  fmi3Boolean, fmi3Boolean step_finished, fmi3Boolean,
-                                  fmi3Boolean* early_return_requested, fmi3Float64*) {
-    if (early_return_requested != nullptr) *early_return_requested = fmi3False;
-    if (environment == nullptr || !set_requested) return;
-    auto& instance = *static_cast<Fmi3Instance*>(environment);
+  /// It does not end: the FMU is inside one of its calls.
+  static Fmi3Instance* instance_of(fmi3InstanceEnvironment environment) {
+    const LiveEnvironments::Use use(environment);
+    return use ? static_cast<Fmi3Instance*>(use.address()) : nullptr;
+  }
+
+  /// A partition announces that an output clock ticked, or that a countdown begins: only here both may be asked for
+  /// (FMI 3.0, section 5.2.2).
+  static void clock_update(fmi3InstanceEnvironment environment) {
+    Fmi3Instance* meant = instance_of(environment);
+    if (meant == nullptr) return;
+    auto& instance = *meant;
     try {
-      instance.send_inputs(time, step_finished);
+      instance.note_clocks();
+    } catch (const std::exception&) {  // must not pass through the FMU
+      instance.clock_trouble_ = {FmuStatus::Error, "fmi3GetClock inside a partition"};
+    }
+  }
+
+  void note_clocks() {
+    for (const FmuVariable& variable : description_.variables) {
+      if (!variable.clock) continue;
+      FmuResult result;
+      if (variable.causality == FmuCausality::Output) {
+        fmi3Clock active = fmi3ClockInactive;
+        result = call(functions_.get_clock, &variable.reference, std::size_t{1}, &active);
+        if (active == fmi3ClockActive) ticked_.insert(variable.reference);
+      } else if (variable.clock->kind == ClockKind::Countdown) {
+        ClockInterval interval;
+        auto announced = EventMode::Announced::NotYet;
+        result = ask_interval(variable, interval, announced);
+        if (announced == EventMode::Announced::Changed) countdowns_[variable.reference] = interval;
+      }
+      clock_trouble_ = clock_trouble_.done() ? graver(clock_trouble_, result) : clock_trouble_;
+    }
+  }
+
+  bool can_be_stopped() const { return description_.co_simulation->returns_on_request; }
+
+  static void intermediate_update(fmi3InstanceEnvironment environment, fmi3Float64 time, fmi3Boolean set_requested,
+                                  fmi3Boolean, fmi3Boolean step_finished, fmi3Boolean can_return,
+                                  fmi3Boolean* early_return_requested, fmi3Float64* early_return_time) {
+    if (early_return_requested != nullptr) *early_return_requested = fmi3False;
+    Fmi3Instance* meant = instance_of(environment);
+    if (meant == nullptr) return;
+    auto& instance = *meant;
+    try {
+      if (set_requested) instance.send_inputs(time, step_finished);
+      if (!step_finished || !can_return || early_return_requested == nullptr || !instance.is_to_stop(time)) return;
+      *early_return_requested = fmi3True;
+      if (early_return_time != nullptr) *early_return_time = time;
     } catch (const std::exception&) {  // must not pass through the FMU
       instance.intermediate_ = {FmuStatus::Error, "fmi3SetFloat64 inside a step"};
     }
+  }
+
+  bool is_to_stop(Time time) {
+    stopped_ = stopped_ || (watch_ != nullptr && (*watch_)(time));
+    return stopped_;
   }
 
   /// The FMU asks from inside its step. Held inputs stay as they are.
@@ -325,6 +399,12 @@ class Fmi3Instance final : public VersionedInstance<Fmi3Functions, fmi3Instance>
   const FmuDescription& description_;
   const LiveEnvironment environment_;
   bool exchange_ = false;
+  bool scheduled_ = false;
+  std::set<ValueReference> ticked_;  ///< scheduled execution: output clocks, until they are asked for
+  std::map<ValueReference, ClockInterval> countdowns_;  ///< the same: new ones
+  FmuResult clock_trouble_;                             ///< of a call inside a partition that failed
+  const std::function<bool(Time)>* watch_ = nullptr;
+  bool stopped_ = false;  ///< by the watch, in the step under way or the last one
   FmuExperiment experiment_;
   InputSampling sampling_;
   const FmuStepCall* under_way_ = nullptr;  ///< the step being made

@@ -147,6 +147,10 @@ std::string Fmu::missing_binary(FmuInterface interface) const {
   return entrain::subsystem::missing_binary(folder_, platform(), identifier(interface));
 }
 
+bool Fmu::expects_python(FmuInterface interface) const {
+  return entrain::subsystem::expects_python(folder_ / "binaries" / platform() / (identifier(interface) + ".so"));
+}
+
 const FmuFunctions& Fmu::functions(FmuInterface interface, std::optional<Duration> timeout) {
   const std::string& identifier = this->identifier(interface);
   const std::lock_guard lock(mutex_);

@@ -152,6 +152,8 @@ class Fmu {
   std::unique_ptr<FmuInstance> instantiate(const std::string& instance, const FmuUse& use, FmuLog& log);
   /// Why it cannot be loaded here at all; empty when it has a binary for this platform.
   std::string missing_binary(FmuInterface interface) const;
+  /// The tool that it needs may be Python, which is in every worker.
+  bool expects_python(FmuInterface interface) const;
   /// Loads the library if it is not yet. Throws Error with the reason why it cannot be.
   void load(FmuInterface interface, std::optional<Duration> timeout) { functions(interface, timeout); }
   /// For these uses alone. Proven once for each choice of start values that are no real numbers (integers, booleans,

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -211,6 +212,11 @@ class FmuInstance {
   /// Scheduled execution only.
   virtual FmuResult activate_partition(ValueReference /*clock*/, Time) { return no_clocks(); }
 
+  /// FMI 3: `watch` is asked at times that steps reach inside; true ends the step there. False where that is not
+  /// possible.
+  virtual bool watch_steps(const std::function<bool(Time)>* /*watch*/) { return false; }
+  /// The last step was ended by it. Asked once.
+  virtual bool take_stopped() { return false; }
   virtual FmuStepResult step(const FmuStepCall& call, double* outputs) = 0;
   /// Fills in what a held step needs of this instance.
   virtual void open(FmuHeldStep& held) const = 0;

@@ -7,12 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "base/bytes.hpp"
+#include "base/child_process.hpp"
 #include "base/foreign_code.hpp"
 #include "entrain/error.hpp"
 #include "entrain/simulation.hpp"
 
 namespace entrain::subsystem {
+
+struct ProbeRequest;
 
 /// The caller of an FMU: its name for messages, and how long one call may take.
 struct FmuCaller {
@@ -22,8 +24,9 @@ struct FmuCaller {
   std::optional<Duration> step{};  ///< the macro step of the run, if there is one
   bool probe = true;               ///< what the FMU claims may be tried ...
   CapabilityUse uses{};            ///< ... as far as it is used
-  /// In another process, as bytes of FmuAbilities; empty = there is none.
-  std::function<base::Bytes()> prove{};
+  bool copies = false;             ///< in a copy of this process rather than in a worker
+  /// Tries it in a worker, which answers with bytes of FmuAbilities; empty = there is none.
+  std::function<base::ChildOutcome(const ProbeRequest&)> prove{};
 };
 
 /// What one FMU instance finds outside itself: the watch over its calls, and a place for its messages, of which the

@@ -50,7 +50,7 @@ std::vector<double> start_inputs(const FmuPorts& ports, const std::vector<FmuSta
 
 namespace {
 
-/// What a child process answers: the abilities, or the error that there was instead.
+/// What a copy of this process answers: the abilities, or the error that there was instead.
 struct ProbeAnswer {
   std::optional<FmuAbilities> abilities;
   base::ErrorRecord error;
@@ -61,20 +61,43 @@ struct ProbeAnswer {
   }
 };
 
-/// Attempts in child processes.
+/// Attempts in other processes.
 class ProbeApart {
  public:
   ProbeApart(const FmuCaller& caller, base::FunctionRef<FmuAbilities(const ProbeRequest&)> attempt)
-      : attempt_(attempt) {
+      : caller_(caller), attempt_(attempt), has_workers_(caller.prove != nullptr) {
     if (!caller.timeout) return;
     limits_.first_stage = 2.0 * *caller.timeout;    // a few calls; a hang there is reported as in the run
     limits_.later_stages = 10.0 * *caller.timeout;  // some dozens, short ones
   }
 
-  /// nullopt: no child process is possible. Throws what the attempt threw.
-  std::optional<base::ChildOutcome> make(ProbeRequest request, FmuAbilities& found) {
+  /// nullopt: no other process is possible. Throws what the attempt threw.
+  std::optional<base::ChildOutcome> make(const ProbeRequest& request, FmuAbilities& found) {
+    auto outcome = caller_.copies ? in_copy(request, found) : in_worker(request, found);
+    if (outcome) return outcome;
+    return caller_.copies ? in_worker(request, found) : in_copy(request, found);
+  }
+
+ private:
+  /// nullopt: there is no program for workers here.
+  std::optional<base::ChildOutcome> in_worker(const ProbeRequest& request, FmuAbilities& found) {
+    if (!has_workers_) return std::nullopt;
+    try {
+      auto outcome = caller_.prove(request);
+      if (outcome.answered) base::from_bytes(outcome.answer, found);
+      return outcome;
+    } catch (const Error& error) {
+      const FactCode code = error.fact().code;
+      if (code != FactCode::WorkerMissing && code != FactCode::WorkerNotStarted) throw;
+      has_workers_ = false;
+      return std::nullopt;
+    }
+  }
+
+  std::optional<base::ChildOutcome> in_copy(ProbeRequest request, FmuAbilities& found) {
     auto outcome = base::in_child_process(limits_, [&](std::atomic<int>& stage) {
       request.stage = &stage;
+      request.limited = true;
       ProbeAnswer answer;
       try {
         answer.abilities = attempt_(request);
@@ -92,22 +115,11 @@ class ProbeApart {
     return outcome;
   }
 
- private:
-  base::ChildLimits limits_;
+  const FmuCaller& caller_;
   base::FunctionRef<FmuAbilities(const ProbeRequest&)> attempt_;
+  bool has_workers_;
+  base::ChildLimits limits_;
 };
-
-/// False when there is no other process; throws what was thrown there.
-bool proven_elsewhere(const FmuCaller& caller, FmuAbilities& found) {
-  try {
-    base::from_bytes(caller.prove(), found);
-    return true;
-  } catch (const Error& error) {
-    const FactCode code = error.fact().code;
-    if (code == FactCode::WorkerMissing || code == FactCode::WorkerNotStarted) return false;
-    throw;
-  }
-}
 
 /// What the FMU claims that is tried in this stage; empty where it claims nothing.
 std::string_view claim_of(ProbeStage stage, FmiVersion version) {
@@ -156,8 +168,7 @@ FmuAbilities probed_apart(const Fmu& fmu, const FmuCaller& caller, const std::ve
   FmuAbilities found;
   const auto all = apart.make({.stages = stages}, found);
   if (all && all->answered) return found;
-  if (!all && caller.prove && proven_elsewhere(caller, found)) return found;
-  // Without a child process; or it cannot even begin, which the watch over this process reports best.
+  // Without another process; or a copy of this one cannot even begin, which the watch over this process reports best.
   if (!all || all->stage == static_cast<int>(ProbeStage::Begin)) return attempt({.stages = stages});
   found = {};
   for (std::size_t i = 0; i <= stages.size(); ++i) {

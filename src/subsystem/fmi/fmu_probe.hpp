@@ -39,6 +39,12 @@ struct ProbeRequest {
   std::optional<ProbeStage> only{};   ///< this stage and the beginning, on a single instance; else all of them
   FmuAbilities known{};               ///< what earlier stages found, where one stage is tried
   std::atomic<int>* stage = nullptr;  ///< receives the stage under way; may be null
+  bool limited = false;               ///< the time of calls, by the process that waits for the answer
+
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(stages, only, known);
+  }
 
   void enter(ProbeStage now) const {
     if (stage != nullptr) stage->store(static_cast<int>(now));
@@ -47,23 +53,37 @@ struct ProbeRequest {
     if (only) return *only == wanted;
     return wanted == ProbeStage::Begin || std::find(stages.begin(), stages.end(), wanted) != stages.end();
   }
-  /// In a process apart the parent limits the time of calls.
   FmuCaller as_seen_there(FmuCaller caller) const {
-    if (stage != nullptr) caller.timeout.reset();
+    if (limited) caller.timeout.reset();
     return caller;
   }
 };
 
-/// What a scratch instance of the FMU could do. In a process apart where that is safe: a call that crashes or hangs
-/// there withdraws what it was tried for, and no second instance is made beside the one of the run.
-/// `stages` after the beginning, in the order in which `attempt` makes them; it throws when the FMU cannot be
-/// initialised.
+/// A ProbeRequest for the process that tries, with the values that the user gave.
+struct ProbeQuestion {
+  std::vector<FmuStart> starts;
+  ProbeRequest request;
+
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(starts, request);
+  }
+};
+
+/// What a scratch instance of the FMU could do. In a worker (FmuCaller::prove), or where there is none in a copy of
+/// this process: a call that crashes or hangs there withdraws what it was tried for, and no second instance is made
+/// beside the one of the run. `stages` after the beginning, in the order in which `attempt` makes them; it throws when
+/// the FMU cannot be initialised.
 FmuAbilities probed_apart(const Fmu& fmu, const FmuCaller& caller, const std::vector<ProbeStage>& stages,
                           base::FunctionRef<FmuAbilities(const ProbeRequest& request)> attempt);
 
 /// Of a co-simulation FMU: what it claims, each claim tried on a scratch instance.
 FmuAbilities tried_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector<FmuStart>& starts,
                              const FmuCaller& caller, const ProbeRequest& request);
+
+/// The same of model exchange.
+FmuAbilities tried_exchange_abilities(Fmu& fmu, const FmuPorts& ports, const std::vector<FmuStart>& starts,
+                                      const FmuCaller& caller, const ProbeRequest& request);
 
 /// The warning about an ability that the FMU claims and that failed when it was tried.
 Fact withdrawn_claim(const Fmu& fmu, std::string_view claim, std::string_view why);

@@ -71,6 +71,11 @@ class FmuStepper : public States, public Linearizer, public OutputDerivatives, p
   /// Calls `set` where the standard allows discrete inputs and tunable parameters to be set, and lets the FMU settle
   /// what follows from them.
   virtual void change(base::FunctionRef<FmuResult()> set) = 0;
+  /// Values may not be set now: `set` is called where they may, before they are needed. False: `change` does it.
+  virtual bool sets_later() const { return false; }
+  virtual void set_later(const std::function<FmuResult()>& /*set*/) {}
+  /// See EventMode.
+  virtual bool watch_steps(const std::function<bool(Time)>* /*watch*/) { return false; }
 
   // See EventMode.
   /// `at_end` is called at the end of the initialization mode, in it.

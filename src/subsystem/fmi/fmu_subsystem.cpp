@@ -95,7 +95,8 @@ class FmuSubsystem final : public Subsystem,
   std::string_view name() const noexcept override { return name_; }
   const VariableTable& variables() const noexcept override { return ports_.table; }
   const Capabilities& capabilities() const override;
-  const FmuAbilities& proven_with(const std::vector<FmuStart>& starts) const;
+  /// As the question of another process.
+  FmuAbilities tried(const ProbeQuestion& question) const;
   Facets facets() noexcept override;
   std::vector<Fact> warnings() const override;
 
@@ -128,6 +129,7 @@ class FmuSubsystem final : public Subsystem,
     stepper_->share_events([this] { clocks_.read_initial(*instance_, now()); });
   }
   bool finds_events() const override { return stepper_->finds_events(); }
+  bool watch_steps(const std::function<bool(Time)>* watch) override { return stepper_->watch_steps(watch); }
   bool event_waits() const override { return stepper_->event_waits(); }
   void enter() override { stepper_->enter_events(); }
   void leave() override { stepper_->leave_events(); }
@@ -151,7 +153,9 @@ class FmuSubsystem final : public Subsystem,
   std::unique_ptr<FmuStepper> make_stepper(const FmuChoice& choice);
   void note_start(const PortOrigin& origin, const Value& value);
   Time now() const { return log_.code().time().value_or(start_); }  ///< for messages
-  void change(base::FunctionRef<FmuResult()> set);
+  template <class Set>
+  void change(Set set);
+  FmuCaller caller() const;
   const FmuAbilities& proven() const;
   void require(const FmuResult& result);
   void free_saved();
@@ -165,7 +169,8 @@ class FmuSubsystem final : public Subsystem,
   const std::optional<Duration> macro_step_;
   const bool probe_;
   const CapabilityUse uses_;
-  const std::function<base::Bytes(const base::Bytes&)> prove_;
+  const bool copies_;
+  const std::function<base::ChildOutcome(const base::Bytes&)> prove_;
   std::vector<FmuStart> starts_;
   mutable std::optional<Capabilities> capabilities_;
   mutable const FmuAbilities* proven_ = nullptr;  ///< once capabilities_ is known
@@ -193,6 +198,7 @@ FmuSubsystem::FmuSubsystem(std::string name, std::shared_ptr<Fmu> fmu, const Fmu
       macro_step_(choice.step),
       probe_(choice.probe),
       uses_(used_of(*fmu_, interface_, choice)),
+      copies_(choice.copies),
       prove_(choice.prove),
       log_(fmu_->name(), {name_, choice.timeout, choice.log}),
       reporter_(log_, name_),
@@ -211,7 +217,8 @@ FmuSubsystem::FmuSubsystem(std::string name, std::shared_ptr<Fmu> fmu, const Fmu
 
 std::unique_ptr<FmuStepper> FmuSubsystem::make_stepper(const FmuChoice& choice) {
   if (interface_ == FmuInterface::CoSimulation) return std::make_unique<CoSimulation>(*fmu_, ports_, reporter_);
-  if (interface_ == FmuInterface::ScheduledExecution) return std::make_unique<ScheduledPartitions>(ports_, reporter_);
+  if (interface_ == FmuInterface::ScheduledExecution)
+    return std::make_unique<ScheduledPartitions>(fmu_->description(), ports_, reporter_);
   return std::make_unique<ModelExchange>(*fmu_, ports_, chosen_tolerance(*fmu_, choice), reporter_);
 }
 
@@ -244,16 +251,24 @@ const Capabilities& FmuSubsystem::capabilities() const {
   return *capabilities_;
 }
 
-const FmuAbilities& FmuSubsystem::proven_with(const std::vector<FmuStart>& starts) const {
-  FmuCaller caller{name_, log_.code().owner().timeout, {}, macro_step_, probe_, uses_};
-  if (prove_) caller.prove = [&] { return prove_(base::to_bytes(starts)); };
-  return fmu_->abilities(interface_, ports_, starts, caller);
+FmuCaller FmuSubsystem::caller() const {
+  return {name_, log_.code().owner().timeout, {}, macro_step_, probe_, uses_, copies_};
+}
+
+FmuAbilities FmuSubsystem::tried(const ProbeQuestion& question) const {
+  fmu_->load(interface_, log_.code().owner().timeout);
+  const auto attempt = interface_ == FmuInterface::ModelExchange ? tried_exchange_abilities : tried_abilities;
+  return attempt(*fmu_, ports_, question.starts, caller(), question.request);
 }
 
 /// Proven on a scratch instance; what goes wrong there is reported as ours.
 const FmuAbilities& FmuSubsystem::proven() const {
+  FmuCaller asking = caller();
+  if (prove_) {
+    asking.prove = [&](const ProbeRequest& request) { return prove_(base::to_bytes(ProbeQuestion{starts_, request})); };
+  }
   try {
-    return proven_with(starts_);
+    return fmu_->abilities(interface_, ports_, starts_, asking);
   } catch (const Error& error) {
     ErrorContext context = error.context();
     context.subsystem = name_;
@@ -318,11 +333,13 @@ void FmuSubsystem::set_parameter(std::size_t parameter, const Value& value) {
   std::vector<Value> elements(ports_.elements[origin.variable]);
   if (!variable.dimensions.empty()) reporter_.require(instance_->get_values(variable, elements), now());
   elements[origin.element] = value;
-  change([&] { return instance_->set_values(variable, elements); });
+  change([this, &variable, elements = std::move(elements)] { return instance_->set_values(variable, elements); });
 }
 
 /// A number that does not fit its type is reported as ours.
-void FmuSubsystem::change(base::FunctionRef<FmuResult()> set) {
+template <class Set>
+void FmuSubsystem::change(Set set) {
+  if (stepper_->sets_later()) return stepper_->set_later(set);
   try {
     stepper_->change(set);
   } catch (const Error& error) {
@@ -371,7 +388,7 @@ void FmuSubsystem::write(std::span<const std::size_t> inputs, std::span<const Va
     discrete_[origin.variable][origin.element] = values[i];
     if (std::find(changed.begin(), changed.end(), origin.variable) == changed.end()) changed.push_back(origin.variable);
   }
-  change([&] {
+  change([this, changed = std::move(changed)] {
     FmuResult result;
     for (const std::size_t variable : changed) {
       if (!result.done()) break;
@@ -568,9 +585,12 @@ std::string fmu_outside_needs(const std::filesystem::path& file) {
     return "starts programs of its own and talks to them through sockets (resources/launch.toml, as FMUs of UniFMU do)";
   }
   const auto& description = fmu->description();
-  const bool needs_tool = (description.co_simulation && description.co_simulation->needs_execution_tool) ||
-                          (description.model_exchange && description.model_exchange->needs_execution_tool);
-  return needs_tool ? "needs the tool that made it (needsExecutionTool)" : "";
+  const auto needs_tool = [&](FmuInterface interface, const auto& flags) {
+    return flags && flags->needs_execution_tool && !fmu->expects_python(interface);
+  };
+  const bool needs = needs_tool(FmuInterface::CoSimulation, description.co_simulation) ||
+                     needs_tool(FmuInterface::ModelExchange, description.model_exchange);
+  return needs ? "needs the tool that made it (needsExecutionTool)" : "";
 }
 
 void unpack_fmu(const std::filesystem::path& file, const std::filesystem::path& folder) {
@@ -578,10 +598,11 @@ void unpack_fmu(const std::filesystem::path& file, const std::filesystem::path& 
   make_readable_libraries(folder);
 }
 
-base::Bytes fmu_proof(Subsystem& subsystem, const base::Bytes& starts) {
-  std::vector<FmuStart> given;
-  base::from_bytes(starts, given);
-  return base::to_bytes(dynamic_cast<FmuSubsystem&>(subsystem).proven_with(given));
+base::Bytes fmu_proof(Subsystem& subsystem, const base::Bytes& question, std::atomic<int>& stage) {
+  ProbeQuestion asked;
+  base::from_bytes(question, asked);
+  asked.request.stage = &stage;
+  return base::to_bytes(dynamic_cast<FmuSubsystem&>(subsystem).tried(asked));
 }
 
 std::filesystem::path fmu_folder(const std::filesystem::path& file) {

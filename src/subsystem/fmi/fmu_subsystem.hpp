@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/bytes.hpp"
+#include "base/child_process.hpp"
 #include "entrain/simulation.hpp"
 #include "entrain/subsystem.hpp"
 #include "subsystem/fmi/model_description.hpp"
@@ -29,8 +30,9 @@ struct FmuChoice {
   std::map<std::string, Value> start = {};
   Logging log = {};
   std::filesystem::path folder = {};  ///< where it lies unpacked already; empty = nowhere
-  /// What it claims, tried in another process where no copy of this one can be made: calls `fmu_proof` there.
-  std::function<base::Bytes(const base::Bytes& starts)> prove = {};
+  bool copies = false;                ///< what it claims is tried in a copy of this process where that is possible
+  /// Tries what it claims in a worker: calls `fmu_proof` there. Empty = there is none.
+  std::function<base::ChildOutcome(const base::Bytes& question)> prove = {};
 };
 
 /// An FMU (FMI 1.0, 2.0 or 3.0) as a subsystem. Throws Error when the file is no FMU, or does not offer what is chosen.
@@ -67,9 +69,9 @@ std::string fmu_outside_needs(const std::filesystem::path& file);
 /// Into a new folder, for a process that may only read there (FmuChoice::folder). Throws Error.
 void unpack_fmu(const std::filesystem::path& file, const std::filesystem::path& folder);
 
-/// Of a subsystem made by make_fmu_subsystem: what the FMU can do with these start values, as bytes for the process
-/// that asked (FmuChoice::prove). Throws Error.
-base::Bytes fmu_proof(Subsystem& subsystem, const base::Bytes& starts);
+/// Of a subsystem made by make_fmu_subsystem: tries in this process what the question of FmuChoice::prove asks for. The
+/// answer as bytes for the process that asked; `stage`: what is being tried. Throws Error.
+base::Bytes fmu_proof(Subsystem& subsystem, const base::Bytes& question, std::atomic<int>& stage);
 
 /// Where it lies unpacked, as long as a subsystem holds it.
 std::filesystem::path fmu_folder(const std::filesystem::path& file);

@@ -64,6 +64,7 @@ CoSimulationFlags read_co_simulation(const DescriptionXml& xml, pugi::xml_node n
   flags.directional_derivatives = flag(directional_attribute(version));
   flags.adjoint_derivatives = three && flag("providesAdjointDerivatives");
   flags.intermediate_update = flag("providesIntermediateUpdate");
+  flags.returns_on_request = flags.intermediate_update && flag("canReturnEarlyAfterIntermediateUpdate");
   flags.event_mode = three && flag("hasEventMode");
   flags.once_per_process = flag("canBeInstantiatedOnlyOncePerProcess");
   flags.needs_execution_tool = flag("needsExecutionTool");

@@ -14,6 +14,7 @@
 
 #include "base/printable.hpp"
 #include "base/sanitized.hpp"
+#include "base/signal_stack.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/elf_file.hpp"
@@ -64,7 +65,7 @@ std::string missing_symbol(const std::string& message) {
   return rest.substr(0, rest.find_first_of(", "));  // a version may follow
 }
 
-bool is_of_python(const std::string& symbol) {
+bool is_of_python(std::string_view symbol) {
   return symbol.starts_with("Py") || symbol.starts_with("_Py");
 }
 
@@ -162,6 +163,13 @@ void look_before_loading(const std::string& fmu, const fs::path& path, const std
 
 }  // namespace
 
+bool expects_python(const fs::path& library) {
+  const ElfFile file(library);
+  const auto symbols = file.symbols();
+  return std::any_of(symbols.begin(), symbols.end(),
+                     [](const auto& symbol) { return !symbol.defined && is_of_python(symbol.name); });
+}
+
 void provide_interpreters() noexcept {
   interpreters = true;
 }
@@ -197,6 +205,7 @@ FmuLibrary::FmuLibrary(const fs::path& root, const std::string& platform, const 
                                                   : "Ask for an FMU with a binary for x86_64 Linux");
   }
   look_before_loading(fmu_, path, file_);
+  threads_before_ = base::other_threads();
   std::fenv_t arithmetic{};
   std::fegetenv(&arithmetic);
   std::string message;
@@ -209,7 +218,11 @@ FmuLibrary::FmuLibrary(const fs::path& root, const std::string& platform, const 
   explain(fmu_, path, file_, message);
 }
 
+/// A thread that it left behind would go on in code that is no longer there.
 FmuLibrary::~FmuLibrary() {
+  for (const pid_t thread : base::other_threads()) {
+    if (threads_before_.count(thread) == 0) return;
+  }
   code_.call("dlclose, while it was unloaded", [&] {
     ::dlclose(handle_);
     for (void* sibling : siblings_) ::dlclose(sibling);

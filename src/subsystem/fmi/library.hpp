@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@ namespace entrain::subsystem {
 
 /// In a process that exists for FMUs alone: from now on a library that expects Python there gets it.
 void provide_interpreters() noexcept;
+
+/// Whether a file refers to functions of Python, as the libraries of PythonFMU do.
+bool expects_python(const std::filesystem::path& library);
 
 /// The shared library of an FMU, loaded. The only place that knows how this platform does it.
 class FmuLibrary {
@@ -35,6 +39,7 @@ class FmuLibrary {
   std::string file_;        ///< inside the FMU
   base::ForeignCode code_;  ///< what runs when it is loaded and unloaded
   void* handle_ = nullptr;
+  std::set<pid_t> threads_before_;  ///< it was loaded
   int attempts_ = 0;
   std::vector<void*> siblings_;  ///< libraries in the same folder, loaded because it needs them
 };

@@ -19,7 +19,7 @@ struct KnownEnvironments {
 
 }  // namespace
 
-LiveEnvironment::LiveEnvironment(const void* address, FmuLog& log, const FmuDescription& description)
+LiveEnvironment::LiveEnvironment(void* address, FmuLog& log, const FmuDescription& description)
     : address_(address), log_(log), description_(description) {
   auto& known = KnownEnvironments::instance();
   const std::unique_lock lock(known.mutex);

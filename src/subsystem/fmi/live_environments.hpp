@@ -11,16 +11,17 @@ namespace entrain::subsystem {
 class LiveEnvironment {
  public:
   /// Borrows all.
-  LiveEnvironment(const void* address, FmuLog& log, const FmuDescription& description);
+  LiveEnvironment(void* address, FmuLog& log, const FmuDescription& description);
   ~LiveEnvironment();
   LiveEnvironment(const LiveEnvironment&) = delete;
   LiveEnvironment& operator=(const LiveEnvironment&) = delete;
 
+  void* address() const { return address_; }
   FmuLog& log() const { return log_; }
   const FmuDescription& description() const { return description_; }
 
  private:
-  const void* address_;
+  void* address_;
   FmuLog& log_;
   const FmuDescription& description_;
 };
@@ -34,6 +35,7 @@ class LiveEnvironments {
    public:
     explicit Use(const void* address);
     explicit operator bool() const { return found_ != nullptr; }
+    void* address() const { return found_->address(); }
     FmuLog& log() const { return found_->log(); }
     const FmuDescription& description() const { return found_->description(); }
 

@@ -109,6 +109,7 @@ struct CoSimulationFlags {
   bool directional_derivatives = false;
   bool adjoint_derivatives = false;
   bool intermediate_update = false;  ///< FMI 3: asks for inputs inside a step
+  bool returns_on_request = false;   ///< FMI 3: ends a step where it is asked to inside
   bool event_mode = false;           ///< FMI 3: events are handled with the importer
   bool once_per_process = false;
   bool needs_execution_tool = false;

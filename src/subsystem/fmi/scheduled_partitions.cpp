@@ -1,6 +1,10 @@
 #include "subsystem/fmi/scheduled_partitions.hpp"
 
+#include <algorithm>
 #include <utility>
+
+#include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
 
 namespace entrain::subsystem {
 
@@ -9,6 +13,9 @@ void ScheduledPartitions::start(FmuInstance& instance, const FmuAbilities&, Time
   time_ = start;
   initializing_ = true;
   due_.clear();
+  ran_.clear();
+  inputs_.clear();
+  later_.clear();
 }
 
 void ScheduledPartitions::settle() {
@@ -23,8 +30,8 @@ void ScheduledPartitions::evaluate(std::span<const double> inputs, std::span<dou
 }
 
 void ScheduledPartitions::finish_initialization(std::span<double> outputs) {
-  settle();
   read_outputs(outputs);
+  settle();
 }
 
 StepReport ScheduledPartitions::step(const Subsystem::Step& step, std::span<double> outputs) {
@@ -41,12 +48,18 @@ EventMode::Update ScheduledPartitions::update_events() {
 }
 
 void ScheduledPartitions::set_inputs(std::span<const double> inputs) {
-  if (!inputs.empty()) reporter_.require(instance_->set_reals(ports_.real_inputs(), inputs.data()), time_);
+  if (inputs.empty()) return;
+  if (initializing_) return reporter_.require(instance_->set_reals(ports_.real_inputs(), inputs.data()), time_);
+  inputs_.assign(inputs.begin(), inputs.end());
 }
 
 void ScheduledPartitions::read_outputs(std::span<double> outputs) {
   before_reading();
-  if (!outputs.empty()) reporter_.require(instance_->get_reals(ports_.real_outputs(), outputs.data()), time_);
+  if (outputs.empty()) return;
+  outputs_.resize(outputs.size());
+  if (initializing_ || std::exchange(outputs_changed_, false))
+    reporter_.require(instance_->get_reals(ports_.real_outputs(), outputs_.data()), time_);
+  std::copy(outputs_.begin(), outputs_.end(), outputs.begin());
 }
 
 bool ScheduledPartitions::activate(std::span<const ValueReference> clocks) {
@@ -55,8 +68,23 @@ bool ScheduledPartitions::activate(std::span<const ValueReference> clocks) {
 }
 
 void ScheduledPartitions::before_reading() {
-  for (const ValueReference clock : std::exchange(due_, {}))
-    reporter_.require(instance_->activate_partition(clock, time_), time_);
+  if (due_.empty()) return;
+  for (const auto& set : std::exchange(later_, {})) reporter_.require(set(), time_);
+  if (!inputs_.empty()) reporter_.require(instance_->set_reals(ports_.real_inputs(), inputs_.data()), time_);
+  inputs_.clear();
+  for (const ValueReference clock : std::exchange(due_, {})) run_partition(clock);
+}
+
+void ScheduledPartitions::run_partition(ValueReference clock) {
+  const auto [latest, is_first] = ran_.try_emplace(clock, time_);
+  if (!is_first && !(time_ > latest->second)) {
+    const auto variable = std::find_if(description_.variables.begin(), description_.variables.end(),
+                                       [&](const FmuVariable& each) { return each.reference == clock; });
+    throw Error(ErrorCode::SubsystemFailed, {FactCode::PartitionTwice, {variable->name}}, reporter_.context(time_));
+  }
+  latest->second = time_;
+  reporter_.require(instance_->activate_partition(clock, time_), time_);
+  outputs_changed_ = true;
 }
 
 }  // namespace entrain::subsystem

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <map>
 #include <vector>
 
 #include "subsystem/fmi/fmu_stepper.hpp"
@@ -8,11 +10,13 @@ namespace entrain::subsystem {
 
 /// An FMU of FMI 3 for scheduled execution: its clocks activate its model partitions, in simulated time, one after the
 /// other; between them nothing happens. It has no event mode: in an event phase its partitions run before its outputs
-/// are read.
+/// are read. Values are set, then partitions run, then values are read (FMI 3.0, section 5.2.1): what comes between is
+/// kept until the next partition.
 class ScheduledPartitions final : public FmuStepper {
  public:
   /// Borrows all.
-  ScheduledPartitions(const FmuPorts& ports, FmuReporter& reporter) : ports_(ports), reporter_(reporter) {}
+  ScheduledPartitions(const FmuDescription& description, const FmuPorts& ports, FmuReporter& reporter)
+      : description_(description), ports_(ports), reporter_(reporter) {}
 
   void start(FmuInstance& instance, const FmuAbilities& abilities, Time start, Time stop) override;
   void evaluate(std::span<const double> inputs, std::span<double> outputs) override;
@@ -23,6 +27,8 @@ class ScheduledPartitions final : public FmuStepper {
   base::Bytes serialize(std::size_t) override { return {}; }
   void deserialize(std::size_t, std::span<const std::byte>) override {}
   void change(base::FunctionRef<FmuResult()> set) override { reporter_.require(set(), time_); }
+  bool sets_later() const override { return !initializing_; }
+  void set_later(const std::function<FmuResult()>& set) override { later_.push_back(set); }
 
   // It provides none of these.
   void states(std::span<double>) override {}
@@ -43,13 +49,20 @@ class ScheduledPartitions final : public FmuStepper {
 
  private:
   void settle();
+  void run_partition(ValueReference clock);
 
+  const FmuDescription& description_;
   const FmuPorts& ports_;
   FmuReporter& reporter_;
   FmuInstance* instance_ = nullptr;
   Time time_ = 0.0;
   bool initializing_ = true;
-  std::vector<ValueReference> due_;  ///< clocks whose partitions wait for their inputs
+  std::vector<ValueReference> due_;     ///< clocks whose partitions wait for their inputs
+  std::map<ValueReference, Time> ran_;  ///< when the partition of a clock ran last
+  bool outputs_changed_ = false;
+  std::vector<double> outputs_;                    ///< as they were read last
+  std::vector<double> inputs_;                     ///< for the next partition; empty = as they are
+  std::vector<std::function<FmuResult()>> later_;  ///< the same
 };
 
 }  // namespace entrain::subsystem

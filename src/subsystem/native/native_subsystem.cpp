@@ -133,6 +133,7 @@ NativeSubsystem::NativeSubsystem(std::string name, std::unique_ptr<Model> model)
   capabilities_.output_refresh = true;
   capabilities_.equations = true;
   capabilities_.reset = true;
+  capabilities_.function = model_->is_function();
   capabilities_.feedthrough = Feedthrough(variables().outputs.size(), inputs_);
 }
 

@@ -1,0 +1,218 @@
+#include "ranks/distributed_system.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
+#include "worker/messages.hpp"
+
+namespace entrain::ranks {
+namespace {
+
+/// Before the bytes of one subsystem.
+struct Piece {
+  std::uint32_t subsystem = 0;
+  std::uint32_t size = 0;
+};
+constexpr std::uint32_t kMessages = ~std::uint32_t{0};
+
+void append(base::Bytes& to, const void* from, std::size_t size) {
+  const std::size_t end = to.size();
+  to.resize(end + size);
+  if (size > 0) std::memcpy(to.data() + end, from, size);
+}
+
+}  // namespace
+
+void refuse_record() {
+  throw Error(ErrorCode::FileFailed, {FactCode::SavedDataForeign});
+}
+
+std::span<const std::byte> CallRecord::take(std::size_t size) {
+  if (size > rest_.size()) refuse_record();
+  const auto part = rest_.first(size);
+  rest_ = rest_.subspan(size);
+  return part;
+}
+
+DistributedSystem::DistributedSystem(RankLink& link, std::vector<int> ranks, Logging log)
+    : link_(link), log_(std::move(log)), ranks_(std::move(ranks)) {
+  for (const int rank : ranks_) records_.emplace_back(rank == link.rank());
+}
+
+Logging DistributedSystem::logging() {
+  if (link_.rank() == 0 || !log_.handler) return log_;
+  Logging here = log_;
+  here.handler = [this](const LogMessage& message) {
+    const std::lock_guard lock(mutex_);
+    messages_.push_back(message);
+    has_messages_.store(true, std::memory_order_relaxed);
+  };
+  return here;
+}
+
+void DistributedSystem::open(std::uint64_t decision, std::span<const SubsystemId> batch) {
+  decision_ = decision;
+  batch_ = batch;
+  in_section_ = true;
+}
+
+void DistributedSystem::exchange() {
+  block_.clear();
+  for (const SubsystemId s : batch_) {
+    if (is_here(s)) pack(s);
+  }
+  pack_messages();
+  unpack(link_.exchange(Purpose::Section, decision_, block_));
+}
+
+void DistributedSystem::close() {
+  in_section_ = false;
+  for (const SubsystemId s : batch_) {
+    if (!is_here(s) && !records_[s].is_read()) refuse_record();
+  }
+}
+
+void DistributedSystem::exchange_call(SubsystemId s, std::uint64_t decision) {
+  block_.clear();
+  if (is_here(s)) pack(s);
+  pack_messages();
+  unpack(link_.exchange(Purpose::Call, decision * 0x100000001B3U + static_cast<std::size_t>(s), block_));
+}
+
+double DistributedSystem::number_of(SubsystemId s, double given) {
+  CallRecord& record = records_[s];
+  if (record.is_here()) {
+    record.put(&given, sizeof given);
+    return given;
+  }
+  double number = 0.0;
+  std::memcpy(&number, record.take(sizeof number).data(), sizeof number);
+  return number;
+}
+
+void DistributedSystem::lay_out(std::span<const std::size_t> first_outputs) {
+  outputs_.assign(static_cast<std::size_t>(link_.size()), {});
+  for (std::size_t s = 0; s < ranks_.size(); ++s) {
+    auto& runs = outputs_[static_cast<std::size_t>(ranks_[s])];
+    const std::size_t count = first_outputs[s + 1] - first_outputs[s];
+    if (!runs.empty() && runs.back().first + runs.back().count == first_outputs[s]) {
+      runs.back().count += count;
+    } else {
+      runs.push_back({first_outputs[s], count});
+    }
+  }
+}
+
+std::span<const SubsystemId> DistributedSystem::exchange_outputs(std::uint64_t decision, std::span<double> outputs,
+                                                                 std::span<const SubsystemId> unusual) {
+  block_.clear();
+  for (const Run& run : outputs_[static_cast<std::size_t>(link_.rank())])
+    append(block_, outputs.data() + run.first, run.count * sizeof(double));
+  for (const SubsystemId s : unusual) {
+    const auto number = static_cast<std::uint64_t>(s);
+    append(block_, &number, sizeof number);
+  }
+  const auto blocks = link_.exchange(Purpose::Outputs, decision, block_);
+  unusual_.clear();
+  for (std::size_t r = 0; r < blocks.size(); ++r) {
+    auto rest = blocks[r];
+    for (const Run& run : outputs_[r]) {
+      const std::size_t size = run.count * sizeof(double);
+      if (size > rest.size()) refuse_record();
+      if (static_cast<int>(r) != link_.rank() && size > 0) std::memcpy(outputs.data() + run.first, rest.data(), size);
+      rest = rest.subspan(size);
+    }
+    for (; rest.size() >= sizeof(std::uint64_t); rest = rest.subspan(sizeof(std::uint64_t))) {
+      std::uint64_t number = 0;
+      std::memcpy(&number, rest.data(), sizeof number);
+      if (number >= records_.size()) refuse_record();
+      unusual_.emplace_back(number);
+    }
+  }
+  std::sort(unusual_.begin(), unusual_.end());
+  return unusual_;
+}
+
+StepReport DistributedSystem::report_of(SubsystemId s, base::FunctionRef<StepReport()> made) {
+  CallRecord& record = records_[s];
+  const auto put = [&record](const base::Bytes& bytes) {
+    const std::uint64_t size = bytes.size();
+    record.put(&size, sizeof size);
+    record.put(bytes.data(), bytes.size());
+  };
+  StepReport report;
+  if (record.is_here()) {
+    try {
+      report = made();
+      put(base::to_bytes(false, report.reached, report.outcome, report.stop_requested, report.event));
+    } catch (const Error& error) {
+      put(base::to_bytes(true, base::ErrorRecord(error)));
+      throw;
+    }
+    return report;
+  }
+  std::uint64_t size = 0;
+  std::memcpy(&size, record.take(sizeof size).data(), sizeof size);
+  base::ByteReader read(record.take(size));
+  bool threw = false;
+  read(threw);
+  if (threw) {
+    base::ErrorRecord error;
+    read(error);
+    throw error.error();
+  }
+  read(report.reached, report.outcome, report.stop_requested, report.event);
+  return report;
+}
+
+void DistributedSystem::pack(SubsystemId s) {
+  const auto bytes = records_[s].written();
+  if (bytes.empty()) return;
+  const Piece piece{static_cast<std::uint32_t>(s), static_cast<std::uint32_t>(bytes.size())};
+  append(block_, &piece, sizeof piece);
+  append(block_, bytes.data(), bytes.size());
+  records_[s].forget();
+}
+
+void DistributedSystem::pack_messages() {
+  if (!has_messages_.load(std::memory_order_relaxed)) return;
+  const std::lock_guard lock(mutex_);
+  has_messages_.store(false, std::memory_order_relaxed);
+  const auto bytes = base::to_bytes(std::exchange(messages_, {}));
+  const Piece piece{kMessages, static_cast<std::uint32_t>(bytes.size())};
+  append(block_, &piece, sizeof piece);
+  append(block_, bytes.data(), bytes.size());
+}
+
+void DistributedSystem::unpack(std::span<const std::span<const std::byte>> blocks) {
+  for (std::size_t r = 0; r < blocks.size(); ++r) {
+    if (static_cast<int>(r) == link_.rank()) continue;
+    for (auto rest = blocks[r]; !rest.empty();) {
+      Piece piece;
+      if (rest.size() < sizeof piece) refuse_record();
+      std::memcpy(&piece, rest.data(), sizeof piece);
+      rest = rest.subspan(sizeof piece);
+      if (piece.size > rest.size()) refuse_record();
+      const auto bytes = rest.first(piece.size);
+      rest = rest.subspan(piece.size);
+      if (piece.subsystem == kMessages) {
+        pass_on(bytes);
+      } else if (piece.subsystem < records_.size()) {
+        records_[piece.subsystem].fill(bytes);
+      } else {
+        refuse_record();
+      }
+    }
+  }
+}
+
+void DistributedSystem::pass_on(std::span<const std::byte> messages) const {
+  if (link_.rank() != 0 || !log_.handler) return;
+  std::vector<LogMessage> list;
+  base::from_bytes(messages, list);
+  for (const auto& message : list) log_.handler(message);
+}
+
+}  // namespace entrain::ranks

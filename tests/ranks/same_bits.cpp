@@ -1,0 +1,215 @@
+// Under mpirun: every example with every method, by all ranks together and by the first one alone: the same bits, the
+// same errors, the same counters; checkpoints of one go on in the other.
+//
+//     mpirun -n 3 same_bits EXAMPLES THREADS FOLDER [SHARE]
+//
+// FOLDER is for checkpoints, and of this job alone. SHARE: only one of so many combinations, others for other numbers
+// of ranks and threads.
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "entrain/entrain.hpp"
+
+namespace {
+
+using namespace entrain;
+namespace fs = std::filesystem;
+
+constexpr double kSteps = 24;  // of a run, so that many of them take seconds
+
+/// What a run brought.
+struct Outcome {
+  std::string error;  ///< of a system that was refused, or how the run ended
+  bool ran = false;
+  Recording rows;
+  std::vector<std::uint64_t> counters;
+};
+
+bool is_same(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](double x, double y) {
+           return std::bit_cast<std::uint64_t>(x) == std::bit_cast<std::uint64_t>(y);
+         });
+}
+
+/// What differs; empty of the same.
+std::string difference(const Outcome& alone, const Outcome& together) {
+  if (alone.error != together.error) return fmt::format("alone: {}; together: {}", alone.error, together.error);
+  if (alone.rows.names != together.rows.names) return "other signals";
+  if (!is_same(alone.rows.times, together.rows.times)) return "other times";
+  for (std::size_t i = 0; i < alone.rows.columns.size(); ++i) {
+    if (!is_same(alone.rows.columns[i], together.rows.columns[i])) return "other values of " + alone.rows.names[i];
+  }
+  return alone.counters == together.counters ? "" : "other counters";
+}
+
+void note_end(const Simulation& simulation, const MemoryRecorder& recorder, Outcome& outcome) {
+  const RunSummary& summary = simulation.summary();
+  outcome.error = fmt::format("{} {}", to_string(summary.termination), summary.message);
+  outcome.ran = true;
+  outcome.rows = recorder;
+  outcome.counters = {summary.macro_steps, summary.rejected_steps, summary.iterations, summary.linearizations};
+  for (const auto& of : summary.subsystems) {
+    for (const auto count : {of.steps, of.trials, of.rollbacks}) outcome.counters.push_back(count);
+  }
+}
+
+std::vector<std::string> everything(const SystemDescription& description) {
+  std::vector<std::string> patterns;
+  for (const auto& subsystem : description.subsystems) patterns.push_back(subsystem.name + ".*");
+  return patterns;
+}
+
+RunOptions options_of(Ranks* ranks, int threads) {
+  RunOptions options;
+  options.threads = threads;
+  options.ranks = ranks;
+  return options;
+}
+
+Outcome outcome_of(const SystemDescription& description, const RunOptions& options) {
+  Outcome outcome;
+  try {
+    Simulation simulation(description, options);
+    MemoryRecorder recorder(everything(description));
+    simulation.observe(recorder);
+    simulation.run();
+    note_end(simulation, recorder, outcome);
+  } catch (const Error& error) {
+    outcome.error = error.what();
+  }
+  return outcome;
+}
+
+/// Half a run, then a file, then the other half in another simulation.
+Outcome outcome_by_checkpoint(const SystemDescription& description, const RunOptions& before, const RunOptions& after,
+                              const fs::path& file) {
+  Outcome outcome;
+  try {
+    const double middle = 0.5 * (description.start.value + description.stop->value);
+    if (before.ranks != nullptr || after.ranks == nullptr || after.ranks->is_first()) {
+      Simulation simulation(description, before);
+      simulation.run_until(middle);
+      simulation.save(file);
+    }
+    Simulation simulation(description, after);
+    MemoryRecorder recorder(everything(description));
+    simulation.observe(recorder);
+    simulation.resume(file);
+    simulation.run();
+    note_end(simulation, recorder, outcome);
+  } catch (const Error& error) {
+    outcome.error = error.what();
+  }
+  return outcome;
+}
+
+class Check {
+ public:
+  Check(Ranks& ranks, int threads) : ranks_(ranks), threads_(threads) {}
+
+  /// In the first process, what differs; in the others nothing is compared.
+  void check(const SystemDescription& description, const std::string& name) {
+    const Outcome alone = ranks_.is_first() ? outcome_of(description, options_of(nullptr, 1)) : Outcome();
+    compare(name, alone, outcome_of(description, options_of(&ranks_, threads_)));
+    ++runs_;
+  }
+
+  void check_checkpoints(const SystemDescription& description, const std::string& name, const fs::path& folder) {
+    const fs::path file = folder / "checkpoint";
+    const auto here = options_of(nullptr, 1);
+    const auto shared = options_of(&ranks_, threads_);
+    const Outcome alone = ranks_.is_first() ? outcome_by_checkpoint(description, here, here, file) : Outcome();
+    const Outcome together = outcome_by_checkpoint(description, shared, shared, file);
+    compare(name + ", checkpoint", alone, together);
+    ++runs_;
+    if (!together.ran) return;  // refused: one process would know it alone, and leave the others waiting
+    compare(name + ", checkpoint of one process", alone, outcome_by_checkpoint(description, here, shared, file));
+    ++runs_;
+  }
+
+  int result() const {
+    if (!ranks_.is_first()) return 0;
+    fmt::print("{} ranks, {} threads: {} runs, {} differ\n", ranks_.size(), threads_, runs_, differences_);
+    return differences_ == 0 && runs_ > 0 ? 0 : 1;
+  }
+
+ private:
+  void compare(const std::string& name, const Outcome& alone, const Outcome& together) {
+    if (!ranks_.is_first()) return;
+    const auto what = difference(alone, together);
+    if (what.empty()) return;
+    ++differences_;
+    fmt::print("{}: {}\n", name, what);
+  }
+
+  Ranks& ranks_;
+  int threads_;
+  int runs_ = 0;
+  int differences_ = 0;
+};
+
+/// With all subsystems on other ranks than in the run before.
+SystemDescription placed(SystemDescription description, int ranks, int shift) {
+  for (std::size_t s = 0; s < description.subsystems.size(); ++s) {
+    const auto rank =
+        static_cast<std::int64_t>((s + static_cast<std::size_t>(shift)) % static_cast<std::size_t>(ranks));
+    description.placement[description.subsystems[s].name] = {rank, {}};
+  }
+  return description;
+}
+
+SystemDescription shortened(SystemDescription description) {
+  const double length = description.stop->value - description.start.value;
+  if (!description.step) description.step = {length / 200, {}};
+  description.stop->value =
+      std::min(description.stop->value, description.start.value + kSteps * description.step->value);
+  return description;
+}
+
+int check_all(Ranks& ranks, const fs::path& examples, int threads, const fs::path& folder_of_checkpoints, int share) {
+  Check check(ranks, threads);
+  int number = 2 * ranks.size() + threads;
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::directory_iterator(examples)) {
+    const bool has_rig = entry.path().filename() == "bench";  // a part outside, which no process here plays
+    if (fs::exists(entry.path() / "system.toml") && !has_rig) folders.push_back(entry.path());
+  }
+  std::sort(folders.begin(), folders.end());
+  for (const auto& folder : folders) {
+    const auto description = shortened(load(folder));
+    for (const auto& method : methods()) {
+      if (++number % share != 0) continue;
+      SystemDescription with = placed(description, ranks.size(), number / share);
+      with.method = {method.traits.name, {}};
+      const std::string name = fmt::format("{} with {}", folder.filename().string(), method.traits.name);
+      check.check(with, name);
+      check.check_checkpoints(with, name, folder_of_checkpoints);
+    }
+  }
+  check.check(shortened(load(examples / "mechanical")), "mechanical with auto, placed by a pilot");
+  return check.result();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4 && argc != 5) return 2;
+  try {
+    Ranks ranks(nullptr);
+    const int share = argc == 5 ? std::atoi(argv[4]) : 1;
+    fs::create_directories(argv[3]);
+    const int code = ranks.take_part([&] { return check_all(ranks, argv[1], std::atoi(argv[2]), argv[3], share); });
+    std::fflush(stdout);
+    std::_Exit(code);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,179 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "base/facts/error_record.hpp"
+#include "entrain/fact_codes.hpp"
+#include "ranks/placement.hpp"
+#include "support/thread_ranks.hpp"
+
+namespace entrain {
+namespace ranks_test {
+
+std::vector<double> loads(const std::vector<int>& placement, const std::vector<double>& seconds, int ranks) {
+  std::vector<double> loads(static_cast<std::size_t>(ranks), 0.0);
+  for (std::size_t s = 0; s < placement.size(); ++s) loads[static_cast<std::size_t>(placement[s])] += seconds[s];
+  return loads;
+}
+
+TEST(Placement, heaviest_subsystems_go_to_different_ranks) {
+  ranks::PlacementTask task;
+  task.seconds = {1.0, 8.0, 1.0, 7.0, 2.0, 1.0};
+  task.ranks = 2;
+  const auto found = loads(ranks::placed(task), task.seconds, 2);
+  EXPECT_DOUBLE_EQ(found[0], 10.0);  // 20 in all: the best there is
+  EXPECT_DOUBLE_EQ(found[1], 10.0);
+}
+
+TEST(Placement, no_rank_exceeds_the_bound_of_graham) {
+  for (int seed = 1; seed <= 50; ++seed) {
+    ranks::PlacementTask task;
+    task.ranks = 2 + seed % 5;
+    std::uint32_t state = static_cast<std::uint32_t>(seed);
+    for (int s = 0; s < 30; ++s) {
+      state = state * 1664525U + 1013904223U;
+      task.seconds.push_back(1e-3 + static_cast<double>(state >> 16U) * 1e-6);
+      task.connections.emplace_back(static_cast<std::size_t>(s), static_cast<std::size_t>((s * 7 + seed) % 30));
+    }
+    const auto found = loads(ranks::placed(task), task.seconds, task.ranks);
+    const double sum = std::accumulate(task.seconds.begin(), task.seconds.end(), 0.0);
+    const double least = std::max(sum / task.ranks, *std::max_element(task.seconds.begin(), task.seconds.end()));
+    const double factor = 4.0 / 3.0 - 1.0 / (3.0 * task.ranks) + 0.05;
+    EXPECT_LE(*std::max_element(found.begin(), found.end()), factor * least) << "seed " << seed;
+  }
+}
+
+TEST(Placement, connected_subsystems_share_a_rank_where_it_costs_nothing) {
+  ranks::PlacementTask task;
+  task.seconds = {1.0, 1.0, 1.0, 1.0};
+  task.connections = {{0, 2}, {1, 3}};
+  task.ranks = 2;
+  const auto placement = ranks::placed(task);
+  EXPECT_EQ(placement[0], placement[2]);
+  EXPECT_EQ(placement[1], placement[3]);
+  EXPECT_NE(placement[0], placement[1]);
+}
+
+TEST(Placement, given_ranks_are_kept_and_count) {
+  ranks::PlacementTask task;
+  task.seconds = {5.0, 1.0, 1.0};
+  task.given = {1, std::nullopt, std::nullopt};
+  task.ranks = 2;
+  EXPECT_EQ(ranks::placed(task), (std::vector<int>{1, 0, 0}));
+}
+
+TEST(Placement, ranks_beyond_the_subsystems_are_idle) {
+  ranks::PlacementTask task;
+  task.seconds = {std::nan(""), std::nan("")};
+  task.connections = {{0, 1}};
+  task.ranks = 4;
+  EXPECT_EQ(ranks::idle_ranks(ranks::placed(task), 4).size(), 2U);
+}
+
+base::Bytes text(const std::string& words) {
+  return base::to_bytes(words);
+}
+
+TEST(Exchange, every_rank_gets_the_bytes_of_all) {
+  for (const std::size_t size : {1U, 300U, 100'000U}) {  // with room, with more than there is at first, far more
+    const auto thrown = test::ThreadRanks(3).run([&](ranks::RankLink& link) {
+      for (int round = 0; round < 3; ++round) {
+        const std::string own(size + static_cast<std::size_t>(link.rank() * round),
+                              static_cast<char>('a' + link.rank()));
+        const auto all = link.gather(text(own));
+        for (std::size_t r = 0; r < 3; ++r) {
+          std::string there;
+          base::from_bytes(all[r], there);
+          EXPECT_EQ(there, std::string(size + r * static_cast<std::size_t>(round), static_cast<char>('a' + r)));
+        }
+      }
+    });
+    for (const auto& each : thrown) EXPECT_EQ(each, nullptr);
+  }
+}
+
+FactCode code_of(const std::exception_ptr& thrown) {
+  try {
+    if (thrown) std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    return error.fact().code;
+  }
+  return FactCode::Custom;
+}
+
+std::string words_of(const std::exception_ptr& thrown) {
+  try {
+    if (thrown) std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(Exchange, rank_with_another_decision_is_named_everywhere) {
+  const auto thrown = test::ThreadRanks(3).run([](ranks::RankLink& link) {
+    link.exchange(ranks::Purpose::Section, 5, {});
+    link.exchange(ranks::Purpose::Section, link.rank() == 1 ? 7 : 6, {});
+    ADD_FAILURE() << "rank " << link.rank() << " went on";
+  });
+  for (const auto& each : thrown) {
+    EXPECT_EQ(code_of(each), FactCode::RanksParted);
+    EXPECT_NE(words_of(each).find("rank 1"), std::string::npos) << words_of(each);
+  }
+}
+
+TEST(Exchange, error_of_one_rank_ends_the_others_with_its_words) {
+  const auto thrown = test::ThreadRanks(3).run([](ranks::RankLink& link) {
+    link.exchange(ranks::Purpose::Section, 5, {});
+    if (link.rank() == 2) return link.leave(Error(ErrorCode::FileFailed, std::string("no such table")));
+    link.exchange(ranks::Purpose::Call, 6, text(std::string(1000, 'x')));
+    ADD_FAILURE() << "rank " << link.rank() << " went on";
+  });
+  EXPECT_EQ(thrown[2], nullptr);
+  for (const std::size_t r : {0U, 1U}) {
+    EXPECT_EQ(code_of(thrown[r]), FactCode::RankFailed);
+    EXPECT_NE(words_of(thrown[r]).find("rank 2"), std::string::npos) << words_of(thrown[r]);
+    EXPECT_NE(words_of(thrown[r]).find("no such table"), std::string::npos) << words_of(thrown[r]);
+  }
+}
+
+TEST(Exchange, what_the_first_rank_cannot_make_is_an_error_of_all) {
+  const auto thrown = test::ThreadRanks(2).run([](ranks::RankLink& link) {
+    link.from_first([]() -> base::Bytes { throw Error(ErrorCode::InvalidSystem, std::string("no method serves")); });
+    ADD_FAILURE() << "rank " << link.rank() << " went on";
+  });
+  for (const auto& each : thrown) EXPECT_NE(words_of(each).find("no method serves"), std::string::npos);
+}
+
+TEST(Exchange, wish_of_one_rank_to_end_is_known_to_all_after_the_same_exchange) {
+  const std::atomic<bool> asked{true};
+  const auto thrown = test::ThreadRanks(3).run(
+      [](ranks::RankLink& link) {
+        EXPECT_TRUE(link.interrupt().load());  // they have met
+        EXPECT_EQ(link.is_interrupted_here(), link.rank() == 1);
+      },
+      {nullptr, &asked});
+  for (const auto& each : thrown) EXPECT_EQ(each, nullptr);
+}
+
+TEST(Exchange, rank_that_does_not_come_is_given_up_after_the_limit) {
+  std::atomic<bool> given_up{false};
+  const auto thrown = test::ThreadRanks(2).run([&](ranks::RankLink& link) {
+    link.set_limit(0.05);
+    if (link.rank() == 0) {
+      try {
+        link.exchange(ranks::Purpose::Section, 5, {});
+      } catch (const Error&) {
+        given_up = true;
+        throw;
+      }
+    }
+    while (!given_up) std::this_thread::yield();
+    throw Error(ErrorCode::SubsystemFailed, std::string("too late"));
+  });
+  EXPECT_EQ(code_of(thrown[0]), FactCode::RankSilent);
+}
+
+}  // namespace ranks_test
+}  // namespace entrain
