@@ -70,6 +70,7 @@ class Search {
   double cost_of_estimate(const Candidate& candidate) const;
   double calls_left(const Candidate& candidate, Duration step) const;
   bool can_afford(const Candidate& candidate, Duration step) const;
+  double affordable_steps(const Candidate& candidate, Duration step) const;
   Duration length_of(Duration step, double steps) const;
   void look_briefly(const Candidate& candidate, Duration step);
   bool is_settled(const Offer& of) const;
@@ -179,14 +180,19 @@ Duration Search::length_of(Duration step, double steps) const {
   return std::min(look_.whole_run(), whole * std::ceil(steps * step / whole - 1e-9));
 }
 
+/// Macro steps of a trial.
+double Search::affordable_steps(const Candidate& candidate, Duration step) const {
+  constexpr double kShare = 0.5;  // of the budget; the rest is for the trials that follow from this one
+  const double per_step = calls_per_step(candidate) * cost_of_estimate(candidate);
+  return std::max(kTrialSteps, std::floor(kShare * calls_left(candidate, step) / per_step));
+}
+
 /// Over the whole run where that can be afforded, also in longer steps; else at its beginning. Nullopt: neither.
 std::optional<Trial> Search::attempt(const Candidate& candidate, Duration step, bool may_be_longer) {
   constexpr double kLonger = 8.0;
-  constexpr double kShare = 0.5;  // the rest is for the trials that follow from this one
   if (!can_afford(candidate, step)) return std::nullopt;
-  const double per_step = calls_per_step(candidate) * cost_of_estimate(candidate);
   const double left = calls_left(candidate, step);
-  const double steps = std::max(kTrialSteps, std::floor(kShare * left / per_step));
+  const double steps = affordable_steps(candidate, step);
   // A trial whose steps cost more than expected is ended where enough is left for a shorter one, at the cost that it
   // has shown.
   constexpr double kMost = 0.6;
@@ -224,7 +230,10 @@ double Search::over_the_run(const Trial& trial, Duration step, const std::option
   constexpr double kFar = 2.5;  // beyond this ratio of steps an order is a hope
   const double most = trial.verdict.bound > kUnresolved ? 1.0 : trial.step > kFar * step ? 2.0 : trial.order;
   const double order = std::min(most, trial.order);
-  const double time = trial.whole ? 1.0 : std::pow(look_.whole_run() / trial.length, trial.growth);
+  // What was not seen may be harder than its beginning: errors that add up at random, where less growth was measured.
+  constexpr double kLeastGrowth = 0.5;
+  const double growth = std::max(kLeastGrowth, trial.growth);
+  const double time = trial.whole ? 1.0 : std::pow(look_.whole_run() / trial.length, growth);
   return trial.ratio() * std::pow(step / trial.step, order) * time;
 }
 
@@ -264,6 +273,9 @@ std::optional<Offer> Search::offer(std::size_t index) {
       return found;
     }
     step = smaller;
+    // A part of the run that is shorter still shows less than the order of this one.
+    const bool shows_less = !trial.whole && affordable_steps(candidate, step) * step < trial.length;
+    if (shows_less && over_the_run(trial, step, std::nullopt) <= kAim) break;
   }
   // The next step was not tried; that it serves follows by the order.
   if (found && found->step > step) {

@@ -12,9 +12,9 @@ namespace entrain {
 namespace {
 
 constexpr double kUnreliableFrom = 10.0;  // times the tolerance
-// Times the tolerance: where the bound is no larger, it does not matter that an output does not converge. What is left
-// of the differences is that of the integration inside the subsystems.
-constexpr double kFarBelow = 0.1;
+// Times the tolerance: where the bound is no larger, it does not matter that an output does not converge. The bound is
+// ten times the difference between two runs there; what is left of it is that of the integration inside the subsystems.
+constexpr double kFarBelow = 0.3;
 // Initialisation solves loops far better, unless it fails to.
 constexpr double kSmallLoopResidual = 1e-6;
 constexpr double kLargeLoopResidual = 1e-2;

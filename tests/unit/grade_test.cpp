@@ -169,14 +169,14 @@ TEST(Grade, is_limited_by_what_the_estimate_does_not_see) {
   EXPECT_EQ(with_reason(FactCode::EstimateCompanionFailed).grade, Grade::Trusted) << "a note only explains";
 }
 
-TEST(Grade, of_what_does_not_converge_is_trusted_only_where_the_bound_is_a_tenth_of_the_tolerance) {
+TEST(Grade, of_what_does_not_converge_is_trusted_only_where_the_bound_is_a_third_of_the_tolerance) {
   const auto grade = [](double bound) {
     auto estimate = estimated({output("a.y", bound), output("b.y", 1e-6)});
     estimate.reasons.push_back({FactCode::EstimateNotConverging, {"a.y"}, {{"order", -0.3}}});
     return judge(completed(), estimate).grade;
   };
-  EXPECT_EQ(grade(0.00099), Grade::Trusted);
-  EXPECT_EQ(grade(0.0011), Grade::Check);
+  EXPECT_EQ(grade(0.0029), Grade::Trusted);
+  EXPECT_EQ(grade(0.0031), Grade::Check);
 }
 
 TEST(Grade, is_limited_by_warnings_that_all_steps_share) {
