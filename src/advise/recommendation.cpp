@@ -230,9 +230,9 @@ double Search::over_the_run(const Trial& trial, Duration step, const std::option
   constexpr double kFar = 2.5;  // beyond this ratio of steps an order is a hope
   const double most = trial.verdict.bound > kUnresolved ? 1.0 : trial.step > kFar * step ? 2.0 : trial.order;
   const double order = std::min(most, trial.order);
-  // What was not seen may be harder than its beginning: errors that add up at random, where less growth was measured.
-  constexpr double kLeastGrowth = 0.5;
-  const double growth = std::max(kLeastGrowth, trial.growth);
+  // What is identified from the past may meet a motion that was not among it: errors that add up at random, at least.
+  constexpr double kAtRandom = 0.5;
+  const double growth = trial.identified ? std::max(kAtRandom, trial.growth) : trial.growth;
   const double time = trial.whole ? 1.0 : std::pow(look_.whole_run() / trial.length, growth);
   return trial.ratio() * std::pow(step / trial.step, order) * time;
 }

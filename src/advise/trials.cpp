@@ -100,6 +100,8 @@ Trial TrialRuns::run(const MethodConfig& config, Duration step, Duration length,
     const double formal = std::max(1, estimate.order);
     trial.order = std::clamp(worst->order.value_or(formal), 0.5, formal);
     trial.growth = growth_of(worst->course);
+    trial.identified = std::any_of(summary.notes.begin(), summary.notes.end(),
+                                   [](const Fact& note) { return note.code == FactCode::StepsIdentified; });
   } catch (const Error& error) {  // a step that does not fit
     calls_ += meter.calls();
     trial.failure = failure_of(trial, error.what());

@@ -52,6 +52,7 @@ struct Trial {
   Verdict verdict;
   double order = 1.0;           ///< of the error in the step: as observed, no more than that of the method
   double growth = 0.0;          ///< the error grows with this power of time: 0 = not, 1 = evenly
+  bool identified = false;      ///< steps of subsystems from what they did before
   double calls_per_step = 0.0;  ///< of all subsystems in a macro step: steps, rollbacks, linearizations
 
   /// Of the bound to the tolerance: trusted up to 1.
