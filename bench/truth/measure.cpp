@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 
 #include "advise/choose_method.hpp"
 #include "estimate/run_estimator.hpp"
@@ -197,7 +198,9 @@ BareRun Measurement::run_bare(const TriedMethod& tried, double step) {
     const Extensions extensions = extensions_of(system_);
     session::Session simulation(description_with(system_, tried, step), RunOptions{}, extensions);
     simulation.observe(collector);
+    const std::clock_t began = std::clock();
     const RunSummary summary = simulation.run();
+    result.seconds = static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
     result.completed = summary.termination == Termination::Completed;
     result.message = summary.message;
     result.macro_steps = summary.macro_steps;

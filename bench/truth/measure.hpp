@@ -57,6 +57,7 @@ struct BareRun {
   bool completed = false;
   double error = 0.0;       ///< of the worst output, as those of a MeasuredOutput
   std::uint64_t calls = 0;  ///< steps that subsystems made, those that were taken back included
+  double seconds = 0.0;     ///< of the processor, in the run alone
   std::uint64_t macro_steps = 0;
   std::uint64_t iterations = 0;  ///< evaluations of an iterative method
   std::vector<Fact> notes;
