@@ -60,7 +60,8 @@ std::string bash_script(const CLI::App& program) {
     cases += fmt::format("    {}) words=\"{}\" ;;\n", command->get_name(), fmt::join(words, " "));
   }
   // The system is the first word after the command that is a file or a folder.
-  return fmt::format(R"(_entrain() {{
+  return fmt::format(
+      R"SCRIPT(_entrain() {{
   local current="${{COMP_WORDS[COMP_CWORD]}}" before="${{COMP_WORDS[COMP_CWORD-1]}}" words="" word
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "{}" -- "$current"))
@@ -73,26 +74,20 @@ std::string bash_script(const CLI::App& program) {
         COMPREPLY=($(compgen -W "$("${{COMP_WORDS[0]}}" completion names "$word" 2> /dev/null)" -- "$current"))
         compopt +o filenames
         return
-      done ;
-  ;
-    {}) COMPREPLY=($(compgen -W "{}" -- "$current"));
-    return;
-    ;
-    esac case "${{COMP_WORDS[1]}}" in {}  esac
+      done ;;
+    {}) COMPREPLY=($(compgen -W "{}" -- "$current")); return ;;
+  esac
+  case "${{COMP_WORDS[1]}}" in
+{}  esac
   case "$current" in
-    -*) COMPREPLY=($(compgen -W "$words" -- "$current")) ;
-    ;
-    *) COMPREPLY=($(compgen -f -- "$current")) ;
-    ;
-    esac
-}
-}
+    -*) COMPREPLY=($(compgen -W "$words" -- "$current")) ;;
+    *) COMPREPLY=($(compgen -f -- "$current")) ;;
+  esac
+}}
 complete -o filenames -F _entrain entrain
-)",
-                     fmt::join(command_words(program), " "),
-                     fmt::join(all_options_of(program, Completed::Variables), "|"),
-                     fmt::join(all_options_of(program, Completed::Methods), "|"), fmt::join(method_words(), " "),
-                     cases);
+)SCRIPT",
+      fmt::join(command_words(program), " "), fmt::join(all_options_of(program, Completed::Variables), "|"),
+      fmt::join(all_options_of(program, Completed::Methods), "|"), fmt::join(method_words(), " "), cases);
 }
 
 std::string zsh_script(const CLI::App& program) {
@@ -110,7 +105,7 @@ std::string fish_argument(const CLI::Option& option) {
 }
 
 std::string fish_script(const CLI::App& program) {
-  std::string script = R"(function __entrain_names
+  std::string script = R"SCRIPT(function __entrain_names
   for word in (commandline -opc)[3..-1]
     if test -e $word
       entrain completion names $word 2> /dev/null
@@ -118,7 +113,7 @@ std::string fish_script(const CLI::App& program) {
     end
   end
 end
-)";
+)SCRIPT";
   for (const auto* command : program.get_subcommands({})) {
     script += fmt::format("complete -c entrain -n __fish_use_subcommand -a {} -d '{}'\n", command->get_name(),
                           command->get_description());
