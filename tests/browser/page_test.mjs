@@ -132,7 +132,7 @@ test("the_drawing_shows_units_and_errors_and_marks_those_above_the_tolerance", (
   assert.equal(await error("part1").getAttribute("class"), "error bad");
 }));
 
-test("calls_show_who_computed_alone_while_the_others_waited", () => withPage(made("calls", { size: 4 }), async (page) => {
+test("calls_show_which_subsystem_computed_alone_while_the_others_waited", () => withPage(made("calls", { size: 4 }), async (page) => {
   // Of 100 us in a batch three compute 30, the last one 90: 60 alone, and 10 pass between two batches.
   const rows = await page.locator("#calls tbody tr").evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
   assert.equal(rows[0][0], "part3");

@@ -31,7 +31,7 @@ class Examples(unittest.TestCase):
                 for picture in re.findall(r"!\[[^\]]*\]\(([^)]*)\)", readme):
                     self.assertTrue((folder / picture).is_file(), picture)
 
-    def test_every_one_ends_as_its_story_says(self):
+    def test_every_one_ends_with_the_grade_of_its_story(self):
         for folder in STORIES:
             if folder.name in OF_OTHER_TOOLS:
                 continue

@@ -101,6 +101,6 @@ export function calls(page: RunPage): Section | null {
     percent(share.alone / span), seconds(share.longest * MICRO)]);
   rows.push(["engine, recording", bar(idle / most, "quiet"), percent(idle / span), "", "", ""]);
   return { id: "calls", title: "Calls", tools,
-    note: `who waited for whom: the first ${plural(data.calls.length, "call")}, ${seconds(span * MICRO)} of the wall clock; alone: all others waited for it; pale: trials`,
+    note: `the first ${plural(data.calls.length, "call")}, ${seconds(span * MICRO)} of the wall clock; alone: all others waited for it; pale: trials`,
     content: [place, ...foldedTable(["subsystem", "", "computing", "waiting", "alone", "longest call"], rows, 2, SHOWN, "more subsystems")] };
 }
