@@ -11,7 +11,7 @@ PROGRAM = pathlib.Path(os.environ["ENTRAIN_PROGRAM"])
 EXAMPLES = pathlib.Path(os.environ["ENTRAIN_EXAMPLES"])
 OF_OTHER_TOOLS = {"pythonfmu", "unifmu"}  # tests/interop makes their FMUs
 SHORTER = {"drivetrain": ["--stop", "20"]}
-STORIES = sorted(file.parent for file in EXAMPLES.glob("*/system.toml"))
+STORIES = sorted({file.parent for file in EXAMPLES.glob("*/*.toml")})
 
 
 def command_of(readme):
