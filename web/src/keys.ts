@@ -29,7 +29,7 @@ function goTo(step: number): void {
 }
 
 export function keyHelpButton(): HTMLElement {
-  return h("button", { class: "theme key-help", type: "button", title: "Keys (?)", "aria-label": "Keys", click: showHelp }, "?");
+  return h("button", { class: "key-help", type: "button", title: "Keys (?)", "aria-label": "Keys", click: showHelp }, "?");
 }
 
 let dialog: HTMLDialogElement | null = null;
