@@ -36,7 +36,7 @@ async function take(file, name, { part = null, height = null, width = 1280, ...o
 // The first picture of the README: a run that is trusted, with bands of its error. The page names the system as it was written.
 await group("bands", async () => {
   fs.cpSync(example("lotka_volterra"), path.join(folder, "lotka_volterra"), { recursive: true });
-  await take(report(runOf("lotka_volterra", "trusted", "--method", "jacobi", "--step", "0.01", "--tolerance", "0.05")), "bands.png", { height: 1050 });
+  await take(report(runOf("lotka_volterra", "trusted", "--method", "jacobi", "--step", "0.02", "--tolerance", "0.1")), "bands.png", { height: 1050 });
 });
 
 await group("report", () => take(report(runOf(example("car"), "car", "--method", "f3ornits")), "report.png"));
