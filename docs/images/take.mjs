@@ -76,8 +76,9 @@ await group("drivetrain", async () => {
 const PARTS = { bus: "#frames", cluster: "#calls", chain: "#system", drivetrain: "#system" };
 await group("examples", async () => {
   for (const name of ["lotka_volterra", "mechanical", "fmu", "car", "chain", "oscillator", "two_mass", "drivetrain", "learning", "learning_cubic", "cluster", "bus"]) {
-    const shorter = name === "drivetrain" ? ["--stop", "20", "--no-estimate"] : [];
-    await take(report(runOf(example(name), `of_${name}`, ...shorter)), path.join(example(name), "picture.png"), { part: PARTS[name] ?? "#signals > .chart", width: 900 });
+    const shorter = name === "drivetrain" ? ["--stop", "10"] : [];
+    const width = PARTS[name] === "#system" ? 1860 : 900;
+    await take(report(runOf(example(name), `of_${name}`, ...shorter)), path.join(example(name), "picture.png"), { part: PARTS[name] ?? "#signals > .chart", width });
   }
 });
 

@@ -118,8 +118,9 @@ std::string steps_json(const recording::StepHistory& history, const RunSummary& 
 
 std::string calls_json(const std::vector<TimedCall>& calls, const RunSummary& summary) {
   const auto microseconds = [](double seconds) {
-    constexpr double kTenthsPerSecond = 1e7;
-    return std::round(seconds * kTenthsPerSecond) / 10.0;
+    constexpr double kPerSecond = 1e9;  // clocks count nanoseconds
+    constexpr double kPerMicrosecond = 1e3;
+    return std::round(seconds * kPerSecond) / kPerMicrosecond;
   };
   Json names = Json::array();
   for (const auto& subsystem : summary.subsystems) names.push_back(subsystem.name);

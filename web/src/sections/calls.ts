@@ -31,7 +31,7 @@ export function shares({ subsystems, calls }: Calls): { span: number; idle: numb
   for (const [subsystem, , , , , begun, ended] of calls) {
     each[subsystem].busy += ended - begun;
     each[subsystem].longest = Math.max(each[subsystem].longest, ended - begun);
-    ends.push([begun, 1, subsystem], [ended, -1, subsystem]);
+    if (ended > begun) ends.push([begun, 1, subsystem], [ended, -1, subsystem]); // shorter than the clock can measure: no time
   }
   ends.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   const active = new Map<number, number>();
