@@ -8,11 +8,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "cli/common.hpp"
 #include "cli/supervisor.hpp"
+#include "cli/terminal.hpp"
 #include "cli/usage.hpp"
 #include "entrain/cache.hpp"
 #include "entrain/report.hpp"
@@ -47,6 +49,14 @@ int run_command(const Command& command) {
     if (!is_wrong_usage(error)) throw;
     return wrong_usage(error.what(), command.app->get_name());
   }
+}
+
+int print_help(const CLI::App& program, const CLI::ParseError& request) {
+  std::ostringstream text;
+  program.exit(request, text, text);
+  const auto columns = output_columns();
+  print_exact(columns == kAnyWidth ? text.str() : wrapped_help(text.str(), columns));
+  return kDone;
 }
 
 /// The subcommands, in the order and under the headings of --help.
@@ -87,7 +97,7 @@ int dispatch(int argc, char** argv) {
     }
   } catch (const CLI::ParseError& error) {
     // A request for help is an "error" with code 0.
-    if (error.get_exit_code() == 0) return program.exit(error);
+    if (error.get_exit_code() == 0) return print_help(program, error);
     for (const auto& command : commands) {
       if (command.app->get_name() != words.front()) continue;
       return wrong_usage(usage_problem(*command.app, words, error), words.front());

@@ -22,11 +22,15 @@ std::size_t columns_of_terminal(std::FILE* stream, std::size_t otherwise) {
   return size.ws_col;
 }
 
-std::string wrapped_line(std::string_view line, std::size_t columns) {
-  const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+std::size_t indent_of(std::string_view line) {
+  return std::min(line.find_first_not_of(' '), line.size());
+}
+
+std::string wrapped_line(std::string_view line, std::size_t columns, std::size_t hanging) {
+  const std::size_t indent = indent_of(line);
   const bool command = line.substr(indent).starts_with(kCommandMark);
   const std::string_view end = command ? " \\" : "";
-  const std::string margin(indent + 2, ' ');
+  const std::string margin(hanging, ' ');
   std::string text(line.substr(0, indent));
   std::size_t used = indent;
   bool begins = true;
@@ -50,6 +54,19 @@ std::string wrapped_line(std::string_view line, std::size_t columns) {
   return text;
 }
 
+template <class Hanging>
+std::string wrapped_lines(std::string_view text, std::size_t columns, const Hanging& hanging) {
+  std::string result;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    const auto line = text.substr(0, end);
+    result += display_width(line) <= columns ? std::string(line) : wrapped_line(line, columns, hanging(line));
+    if (end < text.size()) result += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result;
+}
+
 }  // namespace
 
 bool stderr_is_terminal() {
@@ -66,15 +83,17 @@ std::size_t output_columns() {
 }
 
 std::string wrapped(std::string_view text, std::size_t columns) {
-  std::string result;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    const auto line = text.substr(0, end);
-    result += display_width(line) <= columns ? std::string(line) : wrapped_line(line, columns);
-    if (end < text.size()) result += '\n';
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return result;
+  return wrapped_lines(text, columns, [](std::string_view line) { return indent_of(line) + 2; });
+}
+
+std::string wrapped_help(std::string_view text, std::size_t columns) {
+  return wrapped_lines(text, columns, [columns](std::string_view line) {
+    const std::size_t indent = indent_of(line);
+    const auto gap = line.find("  ", indent);
+    const auto column = gap == std::string_view::npos ? gap : line.find_first_not_of(' ', gap);
+    const std::size_t meaning = indent > columns / 4 ? indent : column;
+    return meaning <= columns / 2 ? meaning : indent + 2;
+  });
 }
 
 std::size_t columns_of(std::string_view text) {

@@ -21,6 +21,8 @@ std::size_t output_columns();
 inline constexpr std::string_view kCommandMark = "next: ";
 /// Lines that are longer than so many columns are broken at spaces; what follows is indented by two more.
 std::string wrapped(std::string_view text, std::size_t columns);
+/// The same for a list of words with their meaning: what follows stays in the column of the meanings.
+std::string wrapped_help(std::string_view text, std::size_t columns);
 
 /// Columns that the text takes: one per character, however many bytes those have in UTF-8.
 std::size_t columns_of(std::string_view text);

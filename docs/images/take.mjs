@@ -8,6 +8,12 @@ const images = path.dirname(new URL(import.meta.url).pathname);
 const example = (name) => path.join(examples, name);
 const report = (run) => path.join(run, "report.html");
 
+// tools/pictures NAME...: only these, such as "bands" or "examples".
+const wanted = (process.env.ENTRAIN_PICTURES ?? "").split(" ").filter((name) => name !== "");
+async function group(name, work) {
+  if (wanted.length === 0 || wanted.includes(name)) await work();
+}
+
 /** The whole page, as much of it as `height` says, or the first element that `part` selects. */
 async function take(file, name, { part = null, height = null, width = 1280, ...options } = {}) {
   const { page, problems, close } = await open(file, { viewport: { width, height: 900 }, ...options });
@@ -18,7 +24,7 @@ async function take(file, name, { part = null, height = null, width = 1280, ...o
     await page.waitForTimeout(100);
   }
   await page.evaluate(() => scrollTo(0, 0));
-  const place = path.join(images, name);
+  const place = path.isAbsolute(name) ? name : path.join(images, name);
   if (height !== null) await page.screenshot({ path: place, fullPage: true, clip: { x: 0, y: 0, width, height } });
   else if (part === null) await page.screenshot({ path: place, fullPage: true });
   else await page.locator(part).first().screenshot({ path: place });
@@ -27,47 +33,73 @@ async function take(file, name, { part = null, height = null, width = 1280, ...o
   console.log(name);
 }
 
-// Held inputs at a step that is too long: bands of the error. The page names the system as it was written.
-fs.cpSync(example("lotka_volterra"), path.join(folder, "lotka_volterra"), { recursive: true });
-await take(report(runOf("lotka_volterra", "held", "--method", "jacobi", "--step", "0.05")), "bands.png", { height: 1050 });
+// The first picture of the README: a run that is trusted, with bands of its error. The page names the system as it was written.
+await group("bands", async () => {
+  fs.cpSync(example("lotka_volterra"), path.join(folder, "lotka_volterra"), { recursive: true });
+  await take(report(runOf("lotka_volterra", "trusted", "--method", "jacobi", "--step", "0.02", "--tolerance", "0.1")), "bands.png", { height: 1050 });
+});
 
-await take(report(runOf(example("car"), "car", "--method", "f3ornits")), "report.png");
-await take(report(runOf(example("chain"), "chain", "--method", "missiles", "--option", "adaptive=true")), "report-dark.png",
-  { colorScheme: "dark" });
+await group("report", () => take(report(runOf(example("car"), "car", "--method", "f3ornits")), "report.png"));
+await group("report-dark", () => take(report(runOf(example("chain"), "chain", "--method", "missiles", "--option", "adaptive=true")), "report-dark.png",
+  { colorScheme: "dark" }));
 
-const learned = path.join(folder, "learned");
-entrain("learn", example("learning"), "--inputs", "held", "--stop", "3", "--out", learned, "--report");
-await take(report(learned), "learning.png");
+await group("learning", async () => {
+  const learned = path.join(folder, "learned");
+  entrain("learn", example("learning"), "--inputs", "held", "--stop", "3", "--out", learned, "--report");
+  await take(report(learned), "learning.png");
+});
 
-const advice = path.join(folder, "advice.html");
-entrain("advise", example("mechanical"), "--report", advice);
-await take(advice, "advice.png");
+await group("advice", async () => {
+  const advice = path.join(folder, "advice.html");
+  entrain("advise", example("mechanical"), "--report", advice);
+  await take(advice, "advice.png");
+});
 
-const methods = { held: ["--method", "jacobi"], gs: ["--method", "gauss-seidel"], degree2: ["--method", "jacobi", "--option", "degree=2"],
-  ifosmondi: ["--method", "ifosmondi"], exact: ["--method", "monolithic"] };
-const runs = Object.entries(methods).map(([name, words]) => runOf(example("lotka_volterra"), name, "--step", "0.05", ...words));
-const comparison = path.join(folder, "comparison.html");
-entrain("compare", ...runs, "--report", comparison);
-await take(comparison, "comparison.png");
+await group("comparison", async () => {
+  const methods = { held: ["--method", "jacobi"], gs: ["--method", "gauss-seidel"], degree2: ["--method", "jacobi", "--option", "degree=2"],
+    ifosmondi: ["--method", "ifosmondi"], exact: ["--method", "monolithic"] };
+  const runs = Object.entries(methods).map(([name, words]) => runOf(example("lotka_volterra"), name, "--step", "0.05", ...words));
+  const comparison = path.join(folder, "comparison.html");
+  entrain("compare", ...runs, "--report", comparison);
+  await take(comparison, "comparison.png");
+});
 
-const vehicle = [runOf(example("drivetrain"), "held inputs", "--method", "jacobi", "--step", "0.01", "--stop", "22"),
-  runOf(example("drivetrain"), "as advised", "--method", "gauss-seidel", "--option", "degree=1", "--step", "0.002", "--stop", "22"), runOf(example("drivetrain/reference.toml"), "truth", "--stop", "22")];
-const shafts = path.join(folder, "shafts.html");
-entrain("compare", ...vehicle, "--report", shafts);
-await take(shafts, "drivetrain.png", { part: '.overlay:has(h3:text-is("gearbox.torque"))', width: 1180 });
+await group("drivetrain", async () => {
+  const vehicle = [runOf(example("drivetrain"), "held inputs", "--method", "jacobi", "--step", "0.01", "--stop", "22"),
+    runOf(example("drivetrain"), "as advised", "--method", "gauss-seidel", "--option", "degree=1", "--step", "0.002", "--stop", "22"), runOf(example("drivetrain/reference.toml"), "truth", "--stop", "22")];
+  const shafts = path.join(folder, "shafts.html");
+  entrain("compare", ...vehicle, "--report", shafts);
+  await take(shafts, "drivetrain.png", { part: '.overlay:has(h3:text-is("gearbox.torque"))', width: 1180 });
+});
+
+// What an example shows, beside its README: a chart, or what says more.
+const PARTS = { bus: "#frames", cluster: "#calls", chain: "#system", drivetrain: "#system" };
+await group("examples", async () => {
+  for (const name of ["lotka_volterra", "mechanical", "fmu", "car", "chain", "oscillator", "two_mass", "drivetrain", "learning", "learning_cubic", "cluster", "bus"]) {
+    const shorter = name === "drivetrain" ? ["--stop", "10"] : [];
+    const width = PARTS[name] === "#system" ? 1860 : 900;
+    await take(report(runOf(example(name), `of_${name}`, ...shorter)), path.join(example(name), "picture.png"), { part: PARTS[name] ?? "#signals > .chart", width });
+  }
+});
+
+// The page on a phone, in the dark.
+await group("phone", () => take(report(runOf(example("lotka_volterra"), "phone", "--method", "jacobi", "--step", "0.01", "--tolerance", "0.05")), "phone.png",
+  { width: 390, height: 1500, colorScheme: "dark" }));
 
 // The studio after a run, with a connection selected.
-const place = path.join(folder, "mechanical");
-fs.cpSync(example("mechanical"), place, { recursive: true });
-const server = spawn(program, ["studio", place, "--no-browser"], { stdio: ["ignore", "pipe", "inherit"] });
-const url = await new Promise((resolve) => server.stdout.on("data", (part) => /(http\S+)/.test(part) && resolve(/(http\S+)/.exec(part)[1])));
-const studio = await open(url, { viewport: { width: 1280, height: 860 } });
-await studio.page.waitForSelector('[data-name="left"]');
-await studio.page.locator('[data-action="run"]').click();
-await studio.page.waitForSelector(".answer .verdict");
-await studio.page.locator('[data-link="right.F → left.F"]').dispatchEvent("click");
-await studio.page.waitForTimeout(500);
-await studio.page.screenshot({ path: path.join(images, "studio.png") });
-await studio.close();
-server.kill("SIGTERM");
-console.log("studio.png");
+await group("studio", async () => {
+  const place = path.join(folder, "mechanical");
+  fs.cpSync(example("mechanical"), place, { recursive: true });
+  const server = spawn(program, ["studio", place, "--no-browser"], { stdio: ["ignore", "pipe", "inherit"] });
+  const url = await new Promise((resolve) => server.stdout.on("data", (part) => /(http\S+)/.test(part) && resolve(/(http\S+)/.exec(part)[1])));
+  const studio = await open(url, { viewport: { width: 1280, height: 860 } });
+  await studio.page.waitForSelector('[data-name="left"]');
+  await studio.page.locator('[data-action="run"]').click();
+  await studio.page.waitForSelector(".answer .verdict");
+  await studio.page.locator('[data-link="right.F → left.F"]').dispatchEvent("click");
+  await studio.page.waitForTimeout(500);
+  await studio.page.screenshot({ path: path.join(images, "studio.png") });
+  await studio.close();
+  server.kill("SIGTERM");
+  console.log("studio.png");
+});

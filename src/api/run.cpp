@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -42,8 +44,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The files of a run besides its results: run.json, at its start and at its end, and steps.json at its end. With
-/// `append` the files of the run before stay as they are until this one goes on.
+/// The files of a run besides its results: run.json, at its start and at its end, steps.json and calls.json at its end.
+/// With `append` the files of the run before stay as they are until this one goes on.
 class RunFiles : public recording::StepHistory {
  public:
   /// Borrows the result. `folder`: where an FMU that changes the working directory cannot move it.
@@ -65,6 +67,7 @@ class RunFiles : public recording::StepHistory {
     write_summary(run_.summary, verdict);
     try {
       base::replace_file(folder_ / "steps.json", reporting::steps_json(*this, run_.summary));
+      base::replace_file(folder_ / "calls.json", reporting::calls_json(calls_, run_.summary));
     } catch (const Error&) {
       if (run_.summary.termination == Termination::Completed) throw;  // else a full disk has ended the run already
     }
@@ -72,6 +75,17 @@ class RunFiles : public recording::StepHistory {
   /// Of a process that ends without destructors.
   void leave_nothing_behind() const { summary_file_.release(); }
   void write_verdict() const { write_summary(run_.summary, &run_.verdict); }
+  /// Before the simulation is gone.
+  void take_calls(const std::vector<coupling::CallLog::Call>& calls) {
+    using Seconds = std::chrono::duration<double>;
+    calls_.clear();
+    coupling::CallLog::Clock::time_point first = coupling::CallLog::Clock::time_point::max();
+    for (const auto& call : calls) first = std::min(first, call.begun);
+    for (const auto& call : calls) {
+      calls_.push_back({call.subsystem, call.batch, call.trial, call.from, call.size,
+                        Seconds(call.begun - first).count(), Seconds(call.ended - first).count()});
+    }
+  }
 
  private:
   void write_summary(const RunSummary& summary, const Verdict* verdict) const {
@@ -80,6 +94,7 @@ class RunFiles : public recording::StepHistory {
 
   const RunResult& run_;
   fs::path folder_;
+  std::vector<reporting::TimedCall> calls_;
   mutable base::ReservedFile summary_file_;
   bool waits_;
 };
@@ -182,8 +197,9 @@ fs::path continued_folder(const fs::path& checkpoint) {
 /// A checkpoint in the place of a file of the run would replace it.
 void check_place(const fs::path& checkpoint, const RunResult& run) {
   const auto file = fs::absolute(checkpoint).lexically_normal();
-  for (const auto& name : {run.results.filename(), fs::path("run.json"), fs::path("steps.json"), fs::path("frames.csv"),
-                           fs::path("fmu.log"), fs::path("system.resolved.toml"), fs::path("report.html")}) {
+  for (const auto& name :
+       {run.results.filename(), fs::path("run.json"), fs::path("steps.json"), fs::path("calls.json"),
+        fs::path("frames.csv"), fs::path("fmu.log"), fs::path("system.resolved.toml"), fs::path("report.html")}) {
     if (file != fs::absolute(run.folder / name).lexically_normal()) continue;
     throw Error(ErrorCode::FileFailed, {FactCode::CheckpointIsRunFile, {file.string()}},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Choose another name"});
@@ -411,8 +427,7 @@ class DirectoryRun {
     }
   }
 
-  RunSummary run_watched(const RunFiles& files, const std::optional<Recorder>& recorder,
-                         CheckpointWriter& checkpoints) {
+  RunSummary run_watched(RunFiles& files, const std::optional<Recorder>& recorder, CheckpointWriter& checkpoints) {
     std::optional<Watchdog> watchdog;
     if (options_.watchdog) {
       watchdog.emplace([&](const Error& fault) {
@@ -420,6 +435,7 @@ class DirectoryRun {
         result_.abandoned = true;
         if (recorder) result_.recorded_until = recorder->recorded_until();
         judge_result();
+        take_calls(files);
         files.write(&result_.verdict);  // first: a lock that the FMU holds may stop what is printed
         leave_nothing_behind(files);
         call_if_set(options_.progress.ended, result_);
@@ -428,12 +444,17 @@ class DirectoryRun {
     if (options_.checkpoint.resume) simulation_->resume(*options_.checkpoint.resume);
     simulation_->run();
     RunSummary summary = simulation_->summary();
+    take_calls(files);
     try {
       checkpoints.write_last(summary, is_interrupted());
     } catch (const Error& error) {  // a full disk at the very end is a failure like any other
       fail_late(summary, error);
     }
     return summary;
+  }
+
+  void take_calls(RunFiles& files) {
+    files.take_calls(simulation_->session().system().engine().executor().call_log().calls());
   }
 
   /// When the process ends without destructors.

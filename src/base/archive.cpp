@@ -129,7 +129,10 @@ class ArchiveReader {
     fail_file({FactCode::FileFailed, {shown_.string()}, {{"what", "read"}, {"why", text}}});
   }
 
-  [[noreturn]] static void fail_file(Fact fact) { throw Error(ErrorCode::FileFailed, std::move(fact)); }
+  [[noreturn]] static void fail_file(Fact fact) {
+    throw Error(ErrorCode::FileFailed, std::move(fact),
+                {.subsystem = {}, .variable = {}, .time = std::nullopt, .remedy = "Check its name and its folder"});
+  }
 
   /// The archive becomes the first subject.
   [[noreturn]] void refuse(Fact fact) const {
@@ -334,7 +337,8 @@ LocatedFile::LocatedFile(const fs::path& path, const ArchiveLimits& limits)
     auto part = inside.begin();
     while (part != inside.end() && !archive->reader.has_file(entry.string())) entry /= *part++;
     if (!archive->reader.has_file(entry.string()))
-      throw Error(ErrorCode::FileFailed, {FactCode::NoSuchFile, {path.string()}});
+      throw Error(ErrorCode::FileFailed, {FactCode::NoSuchFile, {path.string()}},
+                  {.subsystem = {}, .variable = {}, .time = std::nullopt, .remedy = "Check its name and its folder"});
     inside = inside.lexically_relative(entry);
     const auto take_out = [&] {
       auto folder = std::make_unique<PrivateFolder>();

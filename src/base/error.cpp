@@ -20,6 +20,13 @@ std::string compose(const std::string& message, const ErrorContext& context) {
   return text;
 }
 
+/// A sentence as the rest of another one: "Get the file again" -> "get the file again", but "FMUs ..." as it is.
+std::string continued(std::string text) {
+  const auto is_capital = [](char c) { return c >= 'A' && c <= 'Z'; };
+  if (text.size() > 1 && is_capital(text[0]) && !is_capital(text[1])) text[0] = static_cast<char>(text[0] - 'A' + 'a');
+  return text;
+}
+
 /// With its position, without its remedy, which is in the context.
 std::string message_of(const Fact& fact) {
   if (fact.remedy.empty()) return render(fact);
@@ -50,7 +57,7 @@ std::string to_string(const Problem& problem) {
   }
   if (problem.severity == Problem::Severity::Warning) text += "warning: ";
   text += problem.message;
-  if (!problem.remedy.empty()) text += fmt::format("; {}", problem.remedy);
+  if (!problem.remedy.empty()) text += fmt::format("; {}", continued(problem.remedy));
   return text;
 }
 

@@ -9,7 +9,8 @@
 namespace entrain::base {
 namespace {
 
-std::string remedy_for(int error_number) {
+std::string remedy_for(std::string_view action, int error_number) {
+  if (action == "read" && error_number == ENOENT) return "Check its name and its folder";
   switch (error_number) {
     case ENOSPC:
     case EDQUOT: return "Free some space, record fewer variables or a longer interval, or choose another folder";
@@ -30,7 +31,7 @@ Error file_error(std::string_view action, const std::filesystem::path& path, int
   auto reason = std::generic_category().message(error_number);
   if (!reason.empty()) reason[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(reason[0])));
   return Error(ErrorCode::FileFailed, {FactCode::FileFailed, {path.string()}, {{"what", action}, {"why", reason}}},
-               {.subsystem = {}, .variable = {}, .time = std::nullopt, .remedy = remedy_for(error_number)});
+               {.subsystem = {}, .variable = {}, .time = std::nullopt, .remedy = remedy_for(action, error_number)});
 }
 
 }  // namespace entrain::base

@@ -28,7 +28,8 @@ namespace fs = std::filesystem;
 std::string read_text_file(const fs::path& path, const TextFileKind& kind) {
   std::error_code error;
   const auto status = fs::status(path, error);
-  if (status.type() == fs::file_type::not_found) fail_reading({FactCode::NoSuchFile, {path.string()}}, "");
+  if (status.type() == fs::file_type::not_found)
+    fail_reading({FactCode::NoSuchFile, {path.string()}}, "Check its name and its folder");
   if (error) fail_to_read(path, error);
   if (!fs::is_regular_file(status)) fail_reading({FactCode::NotRegularFile, {path.string()}}, kind.remedy);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);

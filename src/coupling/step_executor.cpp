@@ -45,6 +45,8 @@ StepExecutor::StepExecutor(const Graph& graph, SignalStore& store, std::vector<s
                            int threads, SharedCalls* shared)
     : graph_(graph),
       store_(store),
+      call_log_(subsystems.size()),
+      logs_(shared == nullptr),
       times_(subsystems.size(), 0.0),
       steps_(subsystems.size(), 0),
       shared_(shared),
@@ -102,6 +104,7 @@ void StepExecutor::post(const StepBatch& batch) {
   under_way_ = true;
   if (batch.purpose == StepBatch::Purpose::Commit) spread_common_steps();
   remote_.clear();
+  if (logs_) note_batch();
   if (shared_ != nullptr) open_section();
   if (any_split_) {
     for (std::size_t i = 0; i < batch.tasks.size(); ++i) {
@@ -195,10 +198,10 @@ void StepExecutor::make_step(std::size_t i) {
   bool made = false;
   try {
     if (begin(i)) {
-      if (is_timed(task)) {
+      if (reads_clock(task)) {
         const auto started = Clock::now();
         step(task, participant);
-        add_time(task, Clock::now() - started);
+        add_times(task, started, Clock::now());
       } else {
         step(task, participant);
       }
@@ -338,7 +341,7 @@ void StepExecutor::wait_for_split() {
   for (Remote& remote : remote_) {
     const StepTask& task = batch_.tasks[remote.task];
     if (remote.calls) {
-      if (is_timed(task)) add_time(task, remote.taken);
+      if (reads_clock(task)) add_times(task, remote.posted, remote.posted + remote.taken);
       take_result(participants_[task.subsystem], *remote.calls);
     }
     end(remote.task, remote.calls.has_value());
@@ -398,10 +401,23 @@ void StepExecutor::add_time(const StepTask& task, Clock::duration taken) {
   }
 }
 
+void StepExecutor::add_times(const StepTask& task, Clock::time_point begun, Clock::time_point ended) {
+  if (is_timed(task)) add_time(task, ended - begun);
+  if (!logs_) return;
+  const bool trial = batch_.purpose == StepBatch::Purpose::Trial;
+  call_log_.add({task.subsystem, batches_, trial, task.from, task.size, begun, ended});
+}
+
+/// What has begun within the log is logged to its end.
+void StepExecutor::note_batch() {
+  ++batches_;
+  logs_ = call_log_.has_room();
+}
+
 void StepExecutor::run(const CommonStep& common) {
   if (under_way_) require_no_batch();
   if (all_shared_held_ && !is_timed(SubsystemId{0})) return run_shared(common);
-  if (!all_held_ || is_timed(SubsystemId{0})) return run_at_length(common);
+  if (!all_held_ || logs_ || is_timed(SubsystemId{0})) return run_at_length(common);
   const HeldPart* first = held_parts_.data();
   if (pool_.threads() == 1) {
     make_held_steps(first, first + held_parts_.size(), common);
@@ -658,6 +674,9 @@ void StepExecutor::reset() {
   common_steps_ = 0;
   trouble_ = false;
   stop_request_.reset();
+  call_log_.clear();
+  logs_ = shared_ == nullptr;
+  batches_ = 0;
 }
 
 void StepExecutor::check_outputs(SubsystemId s, Time t) const {

@@ -12,6 +12,7 @@
 
 #include "base/function_ref.hpp"
 #include "base/thread_pool.hpp"
+#include "coupling/call_log.hpp"
 #include "coupling/shared_calls.hpp"
 #include "coupling/signal_store.hpp"
 #include "coupling/step_calls.hpp"
@@ -104,6 +105,8 @@ class StepExecutor {
   std::span<const Time> times();
   void set_all_times(Time t);
   CoupledSystem::Counters counters(SubsystemId s) const;
+  /// The first calls since the start or `reset`. Empty where other processes make steps, too.
+  const CallLog& call_log() const { return call_log_; }
   /// For `before` of a batch: the step was made already, as a trial, and counts from now on.
   void adopt_step(SubsystemId s, Time reached, std::optional<Time> stopped_at);
   /// A step that was made without the executor, to this time.
@@ -134,7 +137,7 @@ class StepExecutor {
       return step.function(step.context, from, size, inputs, outputs);
     }
   };
-  using Clock = std::chrono::steady_clock;
+  using Clock = CallLog::Clock;
 
   bool begin(std::size_t task);
   void make(std::size_t task);
@@ -161,6 +164,10 @@ class StepExecutor {
   bool is_timed(SubsystemId s) const;
   bool is_timed(const StepTask& task) const;
   void add_time(const StepTask& task, Clock::duration taken);
+  /// It is timed, or its time goes into the log.
+  bool reads_clock(const StepTask& task) const { return logs_ || is_timed(task); }
+  [[gnu::noinline]] void note_batch();
+  void add_times(const StepTask& task, Clock::time_point begun, Clock::time_point ended);
   void rank_by_load();
   /// The caller makes all steps: one thread, or one task.
   bool on_caller() const { return pool_.threads() == 1 || batch_.tasks.size() < 2; }
@@ -185,6 +192,9 @@ class StepExecutor {
   std::vector<HeldPart> held_parts_;  // of everyone
   bool all_held_ = true;              // every one of them has a function
   bool any_split_ = false;
+  CallLog call_log_;
+  bool logs_ = true;                  // it has room, as the batch under way begins
+  std::uint64_t batches_ = 0;         // logged
   std::vector<Time> times_;           // latest communication times ...
   std::vector<std::uint64_t> steps_;  // ... and steps made up to there
   std::uint64_t common_steps_ = 0;    // made by everyone since ...

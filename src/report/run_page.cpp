@@ -90,6 +90,7 @@ void correct_reached(Json& run, const Results& results) {
 struct RunFolder {
   Json run;
   Json steps;
+  Json calls;
   Results results;
   std::string system;  ///< the text of system.resolved.toml
 };
@@ -108,6 +109,23 @@ void require_steps(const Json& steps, const fs::path& file) {
   if (!sound) throw unreadable(file, "it is not what 'entrain run' writes");
 }
 
+/// The same for calls_json.
+void require_calls(const Json& calls, const fs::path& file) {
+  if (calls.is_null()) return;
+  constexpr std::size_t kNumbers = 7;
+  const auto names = calls.find("subsystems");
+  const auto rows = calls.find("calls");
+  const auto is_call = [&](const Json& row) {
+    return row.is_array() && row.size() == kNumbers &&
+           std::all_of(row.begin(), row.end(), [](const Json& value) { return value.is_number(); }) &&
+           row[0].is_number_unsigned() && row[0].get<std::size_t>() < names->size();
+  };
+  const bool sound = names != calls.end() && names->is_array() &&
+                     std::all_of(names->begin(), names->end(), [](const Json& name) { return name.is_string(); }) &&
+                     rows != calls.end() && rows->is_array() && std::all_of(rows->begin(), rows->end(), is_call);
+  if (!sound) throw unreadable(file, "it is not what 'entrain run' writes");
+}
+
 RunFolder read_run_folder(const fs::path& folder) {
   RunFolder files;
   files.run = reporting::read_run_json(folder);
@@ -117,6 +135,8 @@ RunFolder read_run_folder(const fs::path& folder) {
   files.system = file_text(folder / "system.resolved.toml");
   files.steps = optional_json(folder / "steps.json");
   require_steps(files.steps, folder / "steps.json");
+  files.calls = optional_json(folder / "calls.json");
+  require_calls(files.calls, folder / "calls.json");
   return files;
 }
 
@@ -214,6 +234,7 @@ Json run_page_data(const fs::path& folder) {
             {"remarks", json_of(remarks_on(folder, files))},
             {"run", std::move(files.run)},
             {"steps", std::move(files.steps)},
+            {"calls", std::move(files.calls)},
             {"frames", frames_json(folder / "frames.csv")},
             {"system", files.system}};
   data["results"] = packed_signals(drawn, room_in_page(data));

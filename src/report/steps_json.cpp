@@ -116,4 +116,21 @@ std::string steps_json(const recording::StepHistory& history, const RunSummary& 
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
+std::string calls_json(const std::vector<TimedCall>& calls, const RunSummary& summary) {
+  const auto microseconds = [](double seconds) {
+    constexpr double kPerSecond = 1e9;  // clocks count nanoseconds
+    constexpr double kPerMicrosecond = 1e3;
+    return std::round(seconds * kPerSecond) / kPerMicrosecond;
+  };
+  Json names = Json::array();
+  for (const auto& subsystem : summary.subsystems) names.push_back(subsystem.name);
+  Json rows = Json::array();
+  for (const auto& call : calls) {
+    rows.push_back({call.subsystem, call.batch, call.trial ? 1 : 0, call.from, rounded(call.size),
+                    microseconds(call.begun), microseconds(call.ended)});
+  }
+  const Json json{{"subsystems", std::move(names)}, {"calls", std::move(rows)}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
 }  // namespace entrain::reporting

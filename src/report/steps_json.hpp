@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "record/step_history.hpp"
 
@@ -21,5 +23,19 @@ UsualResidual usual_residual(const recording::StepHistory& history, const RunSum
 /// run; it has times of its own, and "usual", what no connection exceeds on more than 5 % of its steps (counted step by
 /// step, not span by span), with the connection that decides it.
 std::string steps_json(const recording::StepHistory& history, const RunSummary& summary);
+
+/// A step of a subsystem, and when it was made by the wall clock.
+struct TimedCall {
+  std::size_t subsystem = 0;
+  std::uint64_t batch = 0;  ///< those of one batch may be made at the same time
+  bool trial = false;
+  Time from = 0.0;
+  Duration size = 0.0;
+  double begun = 0.0;  ///< s since the first one began
+  double ended = 0.0;
+};
+/// The text of calls.json: the first calls of a run, each as [subsystem, batch, 1 for a trial, from, size, begun,
+/// ended], the last two in microseconds.
+std::string calls_json(const std::vector<TimedCall>& calls, const RunSummary& summary);
 
 }  // namespace entrain::reporting

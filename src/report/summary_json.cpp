@@ -50,10 +50,26 @@ Json bonds_of(const RunSummary& summary) {
   return bonds;
 }
 
+std::string_view kind_of(Causality causality) {
+  switch (causality) {
+    case Causality::Input:
+    case Causality::DiscreteInput: return "input";
+    case Causality::Output:
+    case Causality::DiscreteOutput: return "output";
+    case Causality::State: return "state";
+    case Causality::Parameter: return "parameter";
+    case Causality::Local: return "local";
+    case Causality::Method: return "method";
+  }
+  return "local";
+}
+
 Json signals_of(std::span<const Signal> recorded) {
   Json signals = Json::object();
   for (const auto& signal : recorded) {
-    reporting::append(signals, signal.name, {{"unit", signal.unit}, {"description", signal.description}});
+    reporting::append(
+        signals, signal.name,
+        {{"unit", signal.unit}, {"description", signal.description}, {"kind", kind_of(signal.causality)}});
   }
   return signals;
 }

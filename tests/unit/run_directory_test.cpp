@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "entrain/entrain.hpp"
@@ -38,6 +39,49 @@ TEST(RunIntoAFolder, leaves_everything_that_the_program_leaves) {
   EXPECT_TRUE(fs::exists(folder / "out/steps.json"));
   EXPECT_TRUE(text_of(folder / "out/system.resolved.toml").starts_with("# made by a\\x1btest\n[run]\n"));
   EXPECT_FALSE(fs::exists(folder / "out/fmu.log")) << "no subsystem logged";
+}
+
+TEST(RunIntoAFolder, has_the_first_calls_by_the_wall_clock_and_no_more) {
+  const TemporaryFolder folder;
+  RunDirectoryOptions options;
+  options.folder = folder / "out";
+  options.estimate = false;
+  auto description = prey_and_predators();
+  description.stop = {10.0, {}};
+  ASSERT_EQ(run(description, options).summary.termination, Termination::Completed);
+  const auto json = nlohmann::json::parse(text_of(folder / "out/calls.json"));
+  EXPECT_EQ(json["subsystems"], nlohmann::json::parse(R"(["prey","predator"])"));
+  const auto& calls = json["calls"];
+  ASSERT_EQ(calls.size(), 512U) << "of 2000";
+  double before = 0.0;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const auto& call = calls[i];
+    EXPECT_EQ(call[0], i % 2) << "one thread makes them in their order";
+    EXPECT_EQ(call[1], 1 + i / 2) << "both of a step are one batch";
+    EXPECT_EQ(call[2], 0) << "no trial";
+    EXPECT_DOUBLE_EQ(call[3].get<double>(), 0.01 * static_cast<double>(i / 2));
+    EXPECT_EQ(call[4], 0.01);
+    EXPECT_LE(before, call[5].get<double>()) << "none begins before the one before has ended";
+    EXPECT_LE(call[5].get<double>(), call[6].get<double>());
+    before = call[6];
+  }
+}
+
+TEST(RunIntoAFolder, has_a_page_only_of_calls_that_the_program_wrote) {
+  const TemporaryFolder folder;
+  RunDirectoryOptions options;
+  options.folder = folder / "out";
+  options.estimate = false;
+  ASSERT_EQ(run(prey_and_predators(), options).summary.termination, Termination::Completed);
+  EXPECT_NO_THROW(static_cast<void>(report_json(folder / "out")));
+  for (const auto* bad :
+       {R"({"subsystems": ["prey"], "calls": [[1, 1, 0, 0, 0, 0, 0]]})", R"({"subsystems": ["prey"]})",
+        R"({"subsystems": 3, "calls": []})", R"({"subsystems": ["prey"], "calls": [["0"]]})"}) {
+    write_text(folder / "out/calls.json", bad);
+    EXPECT_THROW(static_cast<void>(report_json(folder / "out")), Error) << bad;
+  }
+  write_text(folder / "out/calls.json", "cut off");
+  EXPECT_NO_THROW(static_cast<void>(report_json(folder / "out"))) << "as a killed run leaves it";
 }
 
 TEST(RunIntoAFolder, is_judged_from_its_files_as_it_was_at_its_end) {

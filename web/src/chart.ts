@@ -1,6 +1,7 @@
 // One chart over time: lines (or bands between a lowest and a highest value), zoom, pan, and the values under the cursor.
 import uPlot from "uplot";
-import { h } from "./dom";
+import { h, svg } from "./dom";
+import { csvText, fileName, save, saveButton, savePicture } from "./export";
 import { number } from "./format";
 import { colour, onThemeChange, seriesColour } from "./theme";
 import type { TimeView } from "./time_view";
@@ -25,11 +26,37 @@ export interface ChartOptions {
   height?: number;
   logarithmic?: boolean;
   track?: boolean; // the values are numbers of rows: no axis for them, and nothing to read off
+  pins?: Pins;
+}
+
+/** Signals that stay in sight. */
+export interface Pins {
+  isPinned: (name: string) => boolean;
+  toggle: (name: string) => void;
 }
 
 const FONT = "11px InterVariable, system-ui, sans-serif";
+const NARROW = 520;
 const all = new Set<uPlot>();
 onThemeChange(() => all.forEach((chart) => chart.redraw()));
+
+/** What a figure of a chart is beside its elements. */
+interface Made {
+  make: () => void; // now, wherever it is
+  remove: () => void;
+}
+const figures = new WeakMap<Element, Made>();
+
+/** Before the page is printed: charts are made when they come near the screen. */
+export function makeAllCharts(): void {
+  for (const element of document.querySelectorAll(".chart")) figures.get(element)?.make();
+}
+
+/** Forgets a chart that is taken off the page. */
+export function removeChart(element: HTMLElement): void {
+  figures.get(element)?.remove();
+  element.remove();
+}
 
 /** What is drawn of a line: the borders of its band, if it has one, and itself. */
 function columnsOf(line: Line): (number | null)[][] {
@@ -114,10 +141,18 @@ function seriesNumbers(lines: Line[]): number[] {
   return lines.map((line) => (next += 1 + bordersOf(line)));
 }
 
+function pinButton(line: Line, pins: Pins | undefined): HTMLElement | null {
+  if (pins === undefined) return null;
+  const pinned = pins.isPinned(line.name);
+  const what = pinned ? `Take ${line.name} off the top` : `Keep ${line.name} in sight`;
+  return h("button", { class: "pin", type: "button", title: what, "aria-label": what, "aria-pressed": String(pinned), "data-pin": line.name, click: () => pins.toggle(line.name) },
+    svg("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" }, svg("path", { d: "M6 1h4l-.5 5 3 3H8.6L8 15l-.6-6H3.5l3-3z" })));
+}
+
 class Readout {
   readonly element: HTMLElement;
   private readonly values: HTMLElement[];
-  constructor(lines: Line[], private readonly numbers: number[], toggle: (line: number) => void) {
+  constructor(lines: Line[], private readonly numbers: number[], toggle: (line: number) => void, pins: Pins | undefined, tools: HTMLElement) {
     this.values = lines.map(() => h("output", { class: "value" }));
     this.element = h("div", { class: "readout" }, ...lines.map((line, i) => {
       const key = h("button", { class: "key", type: "button", title: line.title ?? line.name, "aria-pressed": "true",
@@ -129,8 +164,8 @@ class Readout {
       h("span", { class: `swatch${line.dashed ? " dashed" : ""}`, style: `--colour:var(--series-${line.colour % 8})` }),
       h("span", { class: "name" }, line.name), line.unit === "" ? null : h("span", { class: "unit" }, line.unit),
       this.values[i]);
-      return key;
-    }));
+      return h("span", { class: "entry" }, key, pinButton(line, pins));
+    }), tools);
   }
 
   show(chart: uPlot): void {
@@ -213,33 +248,93 @@ function fitted(_plot: uPlot, low: number | null, high: number | null): [number,
   return [low >= 0 && low <= span / 4 ? 0 : low - room, high <= 0 && -high <= span / 4 ? 0 : high + room];
 }
 
-/** What all lines are at all times, if it is one number. */
+/** What is seen as a table: the lines that are shown, within the times that are shown. */
+function seenTable(plot: uPlot, lines: Line[], numbers: number[]): string {
+  const shown = numbers.filter((series) => plot.series[series].show);
+  const names = shown.map((series) => lines[numbers.indexOf(series)]).map((line) => (line.unit === "" ? line.name : `${line.name} [${line.unit}]`));
+  const { min = -Infinity, max = Infinity } = plot.scales.x;
+  const rows = Array.from(plot.data[0], (t, i) => [t, ...shown.map((series) => plot.data[series][i])]);
+  const seen = rows.filter(([t, ...cells]) => t! >= min && t! <= max && cells.some((value) => value != null));
+  return csvText(["time [s]", ...names], seen);
+}
+
+/** What is seen as a picture: the chart below the names of its lines. */
+function seenPicture(plot: uPlot, lines: Line[], numbers: number[]): HTMLCanvasElement {
+  const chart = plot.ctx.canvas;
+  const ratio = devicePixelRatio;
+  const row = 26 * ratio;
+  const canvas = h("canvas", { width: chart.width, height: chart.height + row });
+  const context = canvas.getContext("2d")!;
+  context.fillStyle = colour("card");
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.drawImage(chart, 0, row);
+  context.font = `${12 * ratio}px InterVariable, system-ui, sans-serif`;
+  context.textBaseline = "middle";
+  let x = 12 * ratio;
+  lines.filter((_line, i) => plot.series[numbers[i]].show).forEach((line) => {
+    context.fillStyle = seriesColour(line.colour);
+    context.fillRect(x, row / 2 - ratio, 12 * ratio, 3 * ratio);
+    const text = line.unit === "" ? line.name : `${line.name}, ${line.unit}`;
+    context.fillStyle = colour("ink");
+    context.fillText(text, x + 18 * ratio, row / 2);
+    x += 36 * ratio + context.measureText(text).width;
+  });
+  return canvas;
+}
+
+/** The arrow keys move the cursor from sample to sample. */
+function moveCursor(plot: uPlot, event: KeyboardEvent): void {
+  const step = event.key === "ArrowLeft" ? -1 : event.key === "ArrowRight" ? 1 : 0;
+  if (step === 0 || event.shiftKey) return;
+  const times = plot.data[0];
+  const shown = plot.cursor.left !== undefined && plot.cursor.left >= 0;
+  const from = shown ? plot.cursor.idx ?? 0 : plot.valToIdx(step > 0 ? plot.scales.x.min! : plot.scales.x.max!) - step;
+  const next = Math.max(0, Math.min(times.length - 1, from + step));
+  plot.setCursor({ left: plot.valToPos(times[next], "x"), top: plot.over.clientHeight / 2 });
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+/** What all lines are at all times, if it is one number; their bands may be wider. */
 function constantOf(lines: Line[]): number | null {
-  const known = lines.flatMap(columnsOf).flat().filter((value) => value != null);
+  const known = lines.flatMap((line) => [...line.y, ...(line.low ?? [])]).filter((value) => value != null);
   return known.length > 0 && known.every((value) => value === known[0]) ? known[0]! : null;
 }
 
 export function chart(options: ChartOptions): HTMLElement {
-  const { lines, view, logarithmic = false, height = 200, track = false } = options;
+  const { lines, view, logarithmic = false, height = 200, track = false, pins } = options;
   const rows: uPlot.Scale = { range: [0.3, lines.length + 0.7] };
   const numbers = seriesNumbers(lines);
   const constant = logarithmic || track ? null : constantOf(lines);
-  const place = h("div", { class: "plot" });
+  const name = lines[0]?.name ?? "chart";
+  const place = h("div", { class: "plot", tabindex: 0, role: "img", "aria-label": `${lines.map((line) => line.name).join(", ")} over time`,
+    keydown: (event) => moveCursor(plot, event as KeyboardEvent) });
   let plot: uPlot;
+  const saved = (write: () => void) => () => {
+    ensure();
+    write();
+  };
+  const tools = h("span", { class: "saves" },
+    saveButton("PNG", "what is seen", saved(() => savePicture(seenPicture(plot, lines, numbers), fileName(name, "png")))),
+    saveButton("CSV", "what is seen", saved(() => save(new Blob([seenTable(plot, lines, numbers)], { type: "text/csv" }), fileName(name, "csv")))));
   const readout = new Readout(lines, numbers, (i) => {
     for (let series = numbers[i] - bordersOf(lines[i]); series <= numbers[i]; ++series) {
+      ensure();
       plot.setSeries(series, { show: !plot.series[series].show });
     }
-  });
+  }, pins, tools);
   const element = h("figure", { class: "chart" }, readout.element, place);
+  let made = false;
   const make = (width: number) => {
+    made = true;
+    const side = width < NARROW ? 46 : 64;
     plot = new uPlot({
       width, height,
       legend: { show: false },
       scales: { x: { time: false, min: view.min, max: view.max }, y: track ? rows : logarithmic ? { distr: 3 } : { range: fitted } },
-      axes: [axis({ space: 70, size: 30, values: times }), 
-        axis(track ? { size: 64, values: () => [], splits: () => lines.map((_line, i) => i + 1) }
-          : { size: 64, space: 30, values, filter: logarithmic ? decades : undefined, ...(constant === null ? {} : { splits: () => [constant] }) })],
+      axes: [axis({ space: 70, size: 30, values: times }),
+        axis(track ? { size: side, values: () => [], splits: () => lines.map((_line, i) => i + 1) }
+          : { size: side, space: 30, values, filter: logarithmic ? decades : undefined, ...(constant === null ? {} : { splits: () => [constant] }) })],
       series: [{}, ...lines.flatMap(lineSeries)],
       bands: bandsOf(lines, numbers),
       cursor: cursorFor(view),
@@ -258,11 +353,25 @@ export function chart(options: ChartOptions): HTMLElement {
   };
   // Made when it comes near the screen: a run can have hundreds of signals.
   const seen = new IntersectionObserver((entries) => {
-    if (!entries.some((entry) => entry.isIntersecting)) return;
+    if (entries.some((entry) => entry.isIntersecting)) ensure();
+  }, { rootMargin: "600px" });
+  const resized = new ResizeObserver(() => {
+    if (place.clientWidth > 0) plot.setSize({ width: place.clientWidth, height });
+  });
+  const ensure = () => {
+    if (made) return;
     seen.disconnect();
     make(place.clientWidth);
-    new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height })).observe(place);
-  }, { rootMargin: "600px" });
+    resized.observe(place);
+  };
+  figures.set(element, { make: ensure, remove: () => {
+    seen.disconnect();
+    resized.disconnect();
+    if (!made) return;
+    view.remove(plot);
+    all.delete(plot);
+    plot.destroy();
+  } });
   place.style.minHeight = `${height}px`;
   seen.observe(element);
   return element;

@@ -88,6 +88,7 @@ export interface Run {
   warnings: Fact[];
   subsystems: Record<string, Subsystem>;
   outputs?: Record<string, OutputError>;
+  signals?: Record<string, { unit: string; description: string; kind?: string }>; // what was recorded
   parameters: Record<string, unknown>;
   bonds?: Record<string, Record<string, unknown>>;
   pacing?: Pacing;
@@ -160,6 +161,14 @@ export interface PackedSignals {
 /** Time in s, from, to, operation, id, length, bytes as hexadecimal digits. */
 export type Frame = [number, string, string, string, string, string, string];
 
+/** Subsystem, batch, 1 for a trial, from and size in s; begun and ended by the wall clock in microseconds. */
+export type Call = [number, number, number, number, number, number, number];
+
+export interface Calls {
+  subsystems: string[];
+  calls: Call[]; // the first ones of the run
+}
+
 export interface Frames {
   count: number; // of which the first are here
   frames: Frame[];
@@ -173,6 +182,7 @@ export interface RunPage {
   remarks: Fact[];
   run: Run;
   steps: StepHistory | null;
+  calls?: Calls | null;
   frames: Frames | null;
   system: string;
   results: PackedSignals;

@@ -2,10 +2,10 @@
 import type { Connection, Run, Subsystem } from "./data";
 import { subsystemOf } from "./data";
 import { svg } from "./dom";
-import { number, seconds } from "./format";
+import { number, percent, seconds } from "./format";
 
 const WIDTH = 196;
-const HEIGHT = 86;
+const HEIGHT = 104;
 const GAP_X = 112;
 const GAP_Y = 36;
 const MARGIN = 18;
@@ -120,16 +120,44 @@ function openPort(names: string[]): SVGElement[] {
     svg("text", { x: WIDTH - 12, y: 26, "text-anchor": "end" }, `${names.length} open`))];
 }
 
-function node(box: Box, subsystem: Subsystem, inLoop: boolean, open: string[]): SVGElement {
+/** The output of the subsystem whose error is largest; null where none is known. */
+export function worstOutput(run: Run, name: string): { output: string; error: number } | null {
+  let worst: { output: string; error: number } | null = null;
+  for (const [output, { error }] of Object.entries(run.outputs ?? {})) {
+    if (subsystemOf(output) === name && error !== null && (worst === null || error > worst.error)) worst = { output, error };
+  }
+  return worst;
+}
+
+function errorLine(run: Run, name: string, tolerance: number | null): SVGElement {
+  const worst = worstOutput(run, name);
+  if (worst === null) return svg("text", { class: "error unknown", x: 14, y: 93 }, "error unknown");
+  const level = tolerance === null ? "unknown" : worst.error <= tolerance ? "good" : "bad";
+  return svg("text", { class: `error ${level}`, x: 14, y: 93 },
+    svg("title", {}, `${worst.output} has an error of ${percent(worst.error)} of its range`), `error ${percent(worst.error)}, ${shortened(worst.output.slice(name.length + 1), 14)}`);
+}
+
+function node(box: Box, run: Run, inLoop: boolean, open: string[], tolerance: number | null): SVGElement {
+  const subsystem = run.subsystems[box.name];
   return svg("g", { class: inLoop ? "node in-loop" : "node", transform: `translate(${box.x} ${box.y})`, "data-name": box.name },
     svg("title", {}, `${box.name}: ${subsystem.source}`), svg("rect", { class: "box", width: WIDTH, height: HEIGHT, rx: 10 }),
     ...openPort(open), svg("text", { class: "title", x: 14, y: 26 }, shortened(box.name, open.length > 0 ? 15 : 22)),
-    svg("text", { class: "source", x: 14, y: 44 }, shortened(subsystem.source, 31)), ...chips(subsystem));
+    svg("text", { class: "source", x: 14, y: 44 }, shortened(subsystem.source, 31)), ...chips(subsystem), errorLine(run, box.name, tolerance));
 }
 
-function label(bundle: Bundle): string {
+function label(bundle: Bundle, run: Run): string {
   if (bundle.connections.length > 1) return `${bundle.connections.length} signals`;
-  return shortened(bundle.connections[0].output.slice(bundle.from.length + 1), 14);
+  const { output } = bundle.connections[0];
+  const unit = run.signals?.[output]?.unit ?? "";
+  return shortened(output.slice(bundle.from.length + 1), 14) + (unit === "" ? "" : `, ${unit}`);
+}
+
+/** "motor.torque in N.m → gear.torque; error 0.1 %, residual 2e-4". */
+function description({ output, input, max_residual: residual }: Connection, run: Run): string {
+  const unit = run.signals?.[output]?.unit ?? "";
+  const error = run.outputs?.[output]?.error ?? null;
+  return `${output}${unit === "" ? "" : ` in ${unit}`} → ${input}; error ${error === null ? "unknown" : percent(error)}, ` +
+    `residual ${residual === null ? "not measured" : number(residual)}`;
 }
 
 interface Route {
@@ -197,17 +225,17 @@ class Router {
   }
 }
 
-function edge(bundle: Bundle, boxes: Map<string, Box>, router: Router): SVGElement {
+function edge(bundle: Bundle, boxes: Map<string, Box>, router: Router, run: Run): SVGElement {
   const from = boxes.get(bundle.from);
   const to = boxes.get(bundle.to);
   if (from === undefined || to === undefined) return svg("g");
   const worst = bundle.connections.reduce((a, b) => ((b.max_residual ?? -1) > (a.max_residual ?? -1) ? b : a));
   const level = residualLevel(worst.max_residual);
   const { path, x, y } = router.route(from, to);
-  const lines = bundle.connections.map((c) => `${c.output} → ${c.input}, residual ${c.max_residual === null ? "not measured" : number(c.max_residual)}`);
+  const lines = bundle.connections.map((connection) => description(connection, run));
   return svg("g", { class: `edge ${level}${bundle.inLoop ? " in-loop" : ""}` }, svg("title", {}, lines.join("\n")),
     svg("path", { class: "reach", d: path }), svg("path", { class: "line", d: path, "marker-end": `url(#arrow-${level})` }),
-    svg("text", { x, y, "text-anchor": "middle" }, label(bundle)));
+    svg("text", { x, y, "text-anchor": "middle" }, label(bundle, run)));
 }
 
 function arrow(level: string): SVGElement {
@@ -217,19 +245,35 @@ function arrow(level: string): SVGElement {
 
 /** As wide as the page, but neither larger than drawn nor too small to read: then it scrolls. */
 export function fitted(width: number): string {
-  return `max-width:${width}px;min-width:${0.62 * width}px`;
+  return `--full:${width}px`; // style.css: how small it may become
 }
 
-export function graph(run: Run): SVGElement {
+export interface GraphOptions {
+  tolerance: number | null; // that errors are judged by
+  only?: Set<string>; // the subsystems to draw; all, where absent
+}
+
+/** The subsystem and what it is connected with, itself first; at most so many. */
+export function neighbourhood(run: Run, name: string, most: number): string[] {
+  const found = new Set([name]);
+  for (const { output, input } of run.connections ?? []) {
+    const ends = [subsystemOf(output), subsystemOf(input)];
+    if (ends.includes(name)) ends.forEach((end) => found.add(end));
+  }
+  return [...found].slice(0, most);
+}
+
+export function graph(run: Run, { tolerance, only }: GraphOptions): SVGElement {
   const known = Object.keys(run.subsystems);
-  const sequence = (run.sequence ?? []).filter((name) => known.includes(name));
-  const names = sequence.length === known.length ? sequence : known;
-  const edges = bundles(run);
+  const order = new Map((run.sequence ?? []).map((name, i) => [name, i]));
+  const ordered = known.every((name) => order.has(name)) ? [...known].sort((a, b) => order.get(a)! - order.get(b)!) : known;
+  const names = only === undefined ? ordered : ordered.filter((name) => only.has(name));
+  const edges = bundles(run).filter(({ from, to }) => only === undefined || (only.has(from) && only.has(to)));
   const boxes = layout(names, edges);
   const inLoop = new Set(run.loops.flatMap((loop) => loop.variables.map(subsystemOf)));
   const open = openInputs(run);
   const router = new Router([...boxes.values()]);
-  const lines = edges.map((e) => edge(e, boxes, router));
+  const lines = edges.map((e) => edge(e, boxes, router, run));
   const room = (lanes: number) => (lanes === 0 ? 0 : FIRST_LANE + LANE * lanes);
   const left = router.below + router.above === 0 ? 0 : BESIDE * Math.max(router.below, router.above);
   const width = Math.max(...[...boxes.values()].map((box) => box.x + WIDTH)) + MARGIN + 2 * left;
@@ -237,5 +281,5 @@ export function graph(run: Run): SVGElement {
   return svg("svg", { class: "graph", viewBox: `${-left} ${-room(router.above)} ${width} ${height}`, role: "img",
     "aria-label": "subsystems and their connections", style: fitted(width) },
   svg("defs", {}, ...["unknown", "good", "caution", "bad"].map(arrow)), ...lines,
-  ...names.map((name) => node(boxes.get(name)!, run.subsystems[name], inLoop.has(name), open.get(name) ?? [])));
+  ...names.map((name) => node(boxes.get(name)!, run, inLoop.has(name), open.get(name) ?? [], tolerance)));
 }

@@ -2,6 +2,8 @@
 import type { AdvicePage, ComparisonPage, LearningPage, Page, RunPage, SweepPage } from "./data";
 import { h, svg } from "./dom";
 import { number, plural } from "./format";
+import { keyHelpButton } from "./keys";
+import { calls } from "./sections/calls";
 import { consistency, front, heat, methods, recommendation, search, stability } from "./sections/advice";
 import { differences, errorOverCost, overlays, runs } from "./sections/comparison";
 import { cost } from "./sections/cost";
@@ -22,7 +24,7 @@ import { verdict } from "./sections/verdict";
 import { toggleTheme } from "./theme";
 import { TimeView } from "./time_view";
 
-const RUN_SECTIONS: SectionOf<RunPage>[] = [system, signals, frames, pacing, steps, coupling, energy, cost, options];
+const RUN_SECTIONS: SectionOf<RunPage>[] = [system, signals, frames, pacing, steps, coupling, energy, cost, calls, options];
 const COMPARISON_SECTIONS: SectionOf<ComparisonPage>[] = [runs, errorOverCost, differences, overlays];
 const LEARNING_SECTIONS: SectionOf<LearningPage>[] = [errors, horizons, corrected, repeatedRuns];
 const ADVICE_SECTIONS: SectionOf<AdvicePage>[] = [methods, front, stability, consistency, search, heat];
@@ -45,7 +47,7 @@ export function themeButton(): HTMLElement {
 export function topBar(sections: Section[]): HTMLElement {
   return h("nav", { class: "top" }, h("div", { class: "inner" }, h("span", { class: "brand" }, logo(), "Entrain"),
     h("span", { class: "links" }, ...sections.map((section) => h("a", { href: `#${section.id}` }, section.title))),
-    themeButton()));
+    keyHelpButton(), themeButton()));
 }
 
 /** What a kind of page is made of. */
@@ -89,8 +91,9 @@ export function parts(page: Page): Parts {
 }
 
 /** The verdict and the sections of a page, without its bar. */
-export function pageContent(page: Page): { title: string; sections: Section[]; content: HTMLElement } {
+export function pageContent(page: Page): { title: string; sections: Section[]; view: TimeView; content: HTMLElement } {
   const { title, heading, span: [start, stop], verdict: answer, sections: build } = parts(page);
-  const sections = build(new TimeView(stop > start ? [start, stop] : [start, start + 1]));
-  return { title, sections, content: h("main", {}, h("header", { class: "hero" }, h("h1", {}, title), h("p", {}, ...heading)), answer, ...sections.map(rendered)) };
+  const view = new TimeView(stop > start ? [start, stop] : [start, start + 1]);
+  const sections = build(view);
+  return { title, sections, view, content: h("main", {}, h("header", { class: "hero" }, h("h1", {}, title), h("p", {}, ...heading)), answer, ...sections.map(rendered)) };
 }

@@ -40,6 +40,15 @@ export function toggleTheme(): void {
   apply(next);
 }
 
+/** Ink on paper, whatever the screen shows; null: as on the screen. */
+let onScreen: Theme | null = null;
+export function setPaper(paper: boolean): void {
+  if (paper === (onScreen !== null)) return;
+  const before = onScreen;
+  onScreen = paper ? (document.documentElement.dataset.theme as Theme) : null;
+  apply(paper ? "light" : before!);
+}
+
 /** A colour of the style sheet, as it is now. */
 export function colour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();

@@ -26,6 +26,9 @@ export class TimeView {
   add(chart: uPlot): void {
     this.charts.add(chart);
   }
+  remove(chart: uPlot): void {
+    this.charts.delete(chart);
+  }
   onChange(listener: () => void): void {
     this.listeners.add(listener);
   }

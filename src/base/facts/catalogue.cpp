@@ -89,7 +89,7 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {OwnSteps, Note, "own-steps", "'{0}': {steps} step{steps~~s} of {smallest:.3g} .. {largest:.3g}, orders {orders}",
      ""},
     {EndsEarly, Note, "ends-early",
-     "'{0}' ends at t = {time:.12g}: the time left is too short for another {which} step", ""},
+     "'{0}' ends at t = {time:.12g}: the remaining time is too short for another {which} step", ""},
     {ImposedStepLimitsError, Note, "imposed-step-limits-error",
      "'{0}': its imposed step limits the error ({beyond} of {steps} steps beyond the tolerance): {?free|a smaller "
      "tolerance only adds steps}{!free|all steps are imposed, no tolerance changes it}",
@@ -98,7 +98,7 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "'{0}': at {steps} steps of the minimal size, {min_step}, the step control requested a smaller step",
      "Lower min_step, or raise the tolerance"},
     {EstimatesPastValidity, Note, "estimates-past-validity",
-     "'{0}' read an estimate past its validity on {steps} steps", ""},
+     "on {steps} steps '{0}' used a forecast of an input beyond the time up to which it is valid", ""},
     {OutputJumps, Note, "output-jumps",
      "'{0}': {jumps} unannounced jump{jumps~~s}{?late|, {late} seen up to a step late}",
      "Write the times: events = [...]"},
@@ -122,8 +122,8 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "values they have then",
      ""},
     {EventsHandledAlone, Warning, "events-handled-alone",
-     "{count} event{count~~s} of '{0}' {count~was~were} handled without the others, which were past {count~its time~"
-     "their times}; the first at t = {first}",
+     "{count} event{count~~s} of '{0}' {count~was~were} handled without the others, which were past {count~its "
+     "time~their times}; the first at t = {first}",
      "Choose a smaller step, or a method that goes back"},
     {ClocksLate, Warning, "clocks-late",
      "{count} tick{count~~s} of clock '{0}' {count~was~were} handled late, by up to {delay}, at the end of a step that "
@@ -131,8 +131,7 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "Choose a macro step that meets the ticks, and an imposed step that divides their distance"},
     {EventsInsideImposedStep, Warning, "events-inside-imposed-step",
      "{count} event{count~~s} of others reached '{0}' inside a step that it imposes, which handled {count~it~them} "
-     "where "
-     "that step began; the first at t = {first}",
+     "where that step began; the first at t = {first}",
      "Choose an imposed step that meets them"},
     {FramesRecorded, Note, "frames-recorded", "{count} frame{count~~s} passed between subsystems", ""},
     // FMUs.
@@ -143,8 +142,8 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {FmuTerminalsBroken, Warning, "fmu-terminals-broken",
      "FMU '{0}': its terminals are not used: terminalsAndIcons.xml: {why}", ""},
     {FmuStatesUnused, Warning, "fmu-states-unused",
-     "FMU '{0}': '{1}' is listed as a state derivative, but not of which state of its type and size, or not of the "
-     "type of the others: its states are not used",
+     "FMU '{0}': '{1}' is listed as a state derivative, but its state is missing, or has another type or size: the "
+     "states are not used",
      ""},
     {FmuClaimWithdrawn, Warning, "fmu-claim-withdrawn", "FMU '{0}': it claims '{claim}', but {why}: this is not used",
      ""},
@@ -152,18 +151,16 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "FMU '{0}': it allows one instance per process, so its claims were not tested before the run", ""},
     {FmuOutputsAfterInitialization, Warning, "fmu-outputs-after-initialization",
      "outputs of '{0}' changed when its initialization ended; not all subsystems can be reset, so those that use them "
-     "were "
-     "initialised with the earlier values",
+     "were initialised with the earlier values",
      ""},
     {FmuDerivativesRefused, Warning, "fmu-derivatives-refused",
      "'{0}' answered derivatives of order {order} of its inputs with a warning at t = {time}: from then on its inputs "
-     "are "
-     "{form} in a step",
+     "are {form} in a step",
      ""},
     {FmuNoBinary, Warning, "fmu-no-binary", "FMU '{0}': {why}", ""},
     {FmuInputsOfStepStart, Warning, "fmu-inputs-of-step-start",
-     "FMU '{0}': after a step it holds the inputs of its start, and takes no others before it is read: its derivatives "
-     "belong to those",
+     "FMU '{0}': after a step it keeps the inputs of the start of the step until its outputs are read: its derivatives "
+     "belong to these inputs",
      ""},
     {FmuStepSizeUnknown, Warning, "fmu-step-size-unknown",
      "FMU '{0}': it requires steps of one size, but does not report which: it gets the macro step", ""},
@@ -191,8 +188,7 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {RigDatagrams, Note, "rig-datagrams", "'{0}': {sent} datagram{sent~~s} sent, {received} received", ""},
     {RigDisturbed, Warning, "rig-disturbed",
      "'{0}': {held} of {steps} step{steps~~s} ended without new outputs; datagrams: {lost} lost, {late} late, "
-     "{doubled} "
-     "doubled, {reordered} reordered, {invalid} not understood, {foreign} from elsewhere",
+     "{doubled} doubled, {reordered} reordered, {invalid} not understood, {foreign} from elsewhere",
      ""},
     {EnergyInjected, Warning, "energy-injected",
      "the coupling injected {energy:.4g} at the bond '{0}' until t = {time}; {transferred:.4g} went through it", ""},
@@ -281,8 +277,7 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "Write sampled = true if the step is part of the model"},
     {EstimateInnerStep, Warning, "estimate-inner-step",
      "{?inner_step|'{0}' has a step of {inner_step} inside}{!inner_step|the integration inside '{0}' is "
-     "coarse}{?longer|, "
-     "longer than the macro step}; its error is not included",
+     "coarse}{?longer|, longer than the macro step}; its error is not included",
      "Choose a macro step that is no shorter, or export it with smaller steps inside; write sampled = true if they are "
      "part of the model"},
     {EstimateRangesDiffer, Warning, "estimate-ranges-differ",
@@ -306,26 +301,25 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {DependsOnTime, Note, "depends-on-time", "'{0}' depends on time, which a linearization does not show", ""},
     {HasEvents, Note, "has-events", "'{0}' has events, which a linearization does not show", ""},
     {AnnouncesEvents, Note, "announces-events", "'{0}' announces events, which a linearization does not show", ""},
-    {NothingCoupled, Note, "nothing-coupled", "nothing is coupled: the plainest method is sufficient", ""},
+    {NothingCoupled, Note, "nothing-coupled", "nothing is coupled: the simplest method is sufficient", ""},
     {NoRealsCoupled, Note, "no-reals-coupled",
-     "no real numbers are passed on, and every method holds the others: the plainest method is sufficient", ""},
+     "no real numbers are connected, and every method holds other values: the simplest method is sufficient", ""},
     {PilotNotFinite, Note, "pilot-not-finite", "the pilot run with {0} is no longer finite at {time:.6g}", ""},
     {PilotFailed, Note, "pilot-failed", "the pilot run with {0} failed: {why}", ""},
     {PilotWithSmallerStep, Note, "pilot-with-smaller-step",
-     "a step of {step:.3g} is too long to follow the motion: it is that of a pilot run with {smaller:.3g}", ""},
+     "a step of {step:.3g} is too long to follow the motion, which is taken from a pilot run with {smaller:.3g}", ""},
     {TrialMeasured, Note, "trial-measured",
      "{0} at a step of {step:.3g} has an error of {error:.2g} of the range of {1}, at most {bound:.2g}, measured over "
      "{?whole|the whole run}{!whole|the first {length:.3g}}{?order|; this step follows by order {order:.2g}}",
      ""},
     {TrialFailed, Note, "trial-failed",
-     "{0} at a step of {step:.3g} does not serve{?length| over the first {length:.3g}}: {why}", ""},
+     "{0} at a step of {step:.3g} cannot be used{?length| (tried over the first {length:.3g})}: {why}", ""},
     {ForecastTaken, Note, "forecast-taken",
      "the system is linear: over the whole run {error:.2g} of the range of the worst output is forecast at this step",
      ""},
     {ForecastRefuted, Note, "forecast-refuted",
      "{0} at a step of {step:.3g} has an error of {error:.2g} over the first {length:.3g} where {forecast:.2g} is "
-     "forecast: "
-     "the subsystems do not integrate as exactly as a forecast assumes, so errors are measured",
+     "forecast: the subsystems do not integrate as exactly as a forecast assumes, so errors are measured",
      ""},
     {CheapestWithinTolerance, Note, "cheapest-within-tolerance",
      "of {tried} that {tried~was~were} tried, {0} keeps a tolerance of {tolerance:g} with the fewest calls, or with a "
@@ -367,8 +361,8 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "couplings judged",
      ""},
     {GrowsWithEveryMethod, Note, "grows-with-every-method",
-     "{?smallest|the coupling grows with every method of which it can be forecast, at every step from {smallest:.3g} "
-     "on: it is unstable}{!smallest|at this step the coupling grows with every method of which it can be forecast}",
+     "{?smallest|the coupling is unstable with every method that can be forecast, at every step from {smallest:.3g} "
+     "on}{!smallest|at this step the coupling is unstable with every method that can be forecast}",
      "Choose a smaller step, or change the coupling"},
     {NoParameterLimits, Note, "no-parameter-limits", "no limits of parameters: no step matrix is known", ""},
     {StabilityOnly, Note, "stability-only", "{driven}: stability is forecast, errors are measured in short runs", ""},
@@ -382,19 +376,20 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {PolynomialInputsMissing, Note, "polynomial-inputs-missing",
      "'{0}' takes constant inputs only; polynomials (or substeps) would be nearer to the signals", ""},
     {CommonStepMissing, Note, "common-step-missing",
-     "a macro step of {step}, which every imposed step divides; with it {methods} can run it", ""},
+     "with a macro step of {step}, which every imposed step divides, {methods} can run it", ""},
     // Verification.
     {ImposedStepUnseen, Note, "imposed-step-unseen",
-     "'{0}' imposes a step of {step} in all three runs: what that costs is not seen", ""},
+     "'{0}' imposes a step of {step} in all three runs: the error by this step is not included", ""},
     {StepsNotRefined, Note, "steps-not-refined",
-     "{0} made {steps} macro steps: the finer runs are hardly finer, so what they have in common is not seen", ""},
-    {WarningsGrow, Warning, "warnings-grow",
-     "the smaller the steps, the more there is to warn of: {warning}. So the coupling causes it, and the runs can "
-     "agree on a motion that the system does not make; choose another method",
+     "{0} made {steps} macro steps: the finer runs have nearly the same steps, so an error that all runs share is not "
+     "seen",
      ""},
+    {WarningsGrow, Warning, "warnings-grow",
+     "smaller steps give more warnings: {warning}. The coupling causes them, and the runs may agree on a wrong motion",
+     "Choose another method"},
     {ResidualStays, Warning, "residual-stays",
-     "inputs differ from the outputs they stand for by {first:.2g} of the range at {0}, and with a quarter of the step "
-     "by {finest:.2g}: the coupling does not become consistent",
+     "at {0} the input differs from its output by {first:.2g} of the range, and with a quarter of the step by "
+     "{finest:.2g}: the coupling does not become consistent",
      ""},
     {RunWarns, Note, "run-warns", "the run with {step} warns{?only_first|, the finest does not}: {warning}", ""},
     {StepsByTolerance, Note, "steps-by-tolerance",
@@ -418,8 +413,8 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "feedthrough = \"refresh\" leaves nothing to learn; learned with \"delay\"", ""},
     {OptionNotLearned, Note, "option-not-learned", "the option {0} is not learned with; the default is used", ""},
     {OutputHeld, Note, "output-held",
-     "{0} cannot be delayed (its subsystem provides no output without a step and no linearization): it is held, and "
-     "the runs converge to it as it is held",
+     "{0} cannot be delayed, because its subsystem provides neither outputs without a step nor a linearization: it is "
+     "held, and the runs converge to the result with the held value",
      ""},
     {FeedthroughAsDeclared, Note, "feedthrough-as-declared",
      "the feedthrough of '{0}' is taken as declared: moving its inputs failed ({why})", ""},
@@ -611,8 +606,8 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {RigStepMissing, Error, "rig-step-missing", "subsystem '{0}' lies outside, and has no step", ""},
     {RigKeyWrong, Error, "rig-key-wrong", "subsystem '{0}' lies outside, and cannot have '{key}'", ""},
     {TableShorterThanRun, Warning, "table-shorter-than-run",
-     "the table of '{0}' holds {first} .. {last}, the run goes from {start} to {stop}: its first and last rows are "
-     "held",
+     "the table of '{0}' covers {first} .. {last}, and the run {start} .. {stop}: outside, the first and the last row "
+     "are held",
      ""},
     {FmuUnusable, Error, "fmu-unusable", "{why}", ""},
     {TableUnusable, Error, "table-unusable", "{why}", ""},

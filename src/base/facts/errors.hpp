@@ -45,7 +45,7 @@ inline constexpr auto kErrors = [] {
        ""},
       {EntryLargerThanClaimed, Error, "entry-larger-than-claimed",
        "the archive '{0}' was not unpacked: its entry '{1}' is larger than the {claimed} bytes it claims", ""},
-      {SavedDataForeign, Error, "saved-data-foreign", "the saved data do not belong to what reads them", ""},
+      {SavedDataForeign, Error, "saved-data-foreign", "the saved data belong to another system", ""},
       {ThreadsNotStarted, Error, "threads-not-started", "only {started} of {threads} threads could be started: {why}",
        ""},
       {CodeThrew, Error, "code-threw", "{0} threw a C++ exception in {function}: {what}", ""},
@@ -53,8 +53,7 @@ inline constexpr auto kErrors = [] {
        "{0} {action} {function}{?arguments|({arguments})}{cause}{?timeout| within {timeout}}{said}", ""},
       {OutOfMemory, Error, "out-of-memory",
        "out of memory{?function| in {function}}{?requested|: {requested} bytes were requested}{?used|, {used} bytes "
-       "are "
-       "in use}",
+       "are in use}",
        ""},
       {DescriptorTaken, Error, "descriptor-taken",
        "cannot write '{0}': foreign code closed the file or opened another in its place", ""},
@@ -91,15 +90,14 @@ inline constexpr auto kErrors = [] {
       {SystemFormatUnknown, Error, "system-format-unknown", "'{0}' has no format that systems are written in", ""},
       {NoAdvice, Error, "no-advice", "there is no advice to apply: {why}", ""},
       {NoMethodServes, Error, "no-method-serves",
-       "no method here serves this{?step| with a step of {step:.3g}}, because {why}", ""},
+       "no method can run this system{?step| with a step of {step:.3g}}: {why}", ""},
       {ReportsMissing, Error, "reports-missing", "reports are not included in this program", ""},
       // Errors: tables and results.
       {CsvSeparator, Error, "csv-separator",
        "the cells are separated by {separator}; write commas, and points in the numbers", ""},
       {CsvNoHeader, Error, "csv-no-header",
        "no header that starts with 'time'{?first|, but '{first}'}{!first|; the first line names the columns: "
-       "time,torque "
-       "[N.m],...}",
+       "time,torque [N.m],...}",
        ""},
       {CsvEmpty, Error, "csv-empty", "the file is empty", ""},
       {CsvHeaderCut, Error, "csv-header-cut", "the file ends within its header", ""},
@@ -154,8 +152,7 @@ inline constexpr auto kErrors = [] {
       {EquationsSingular, Error, "equations-singular", "the coupling equations have no unique solution", ""},
       {LoopNotSolved, Error, "loop-not-solved",
        "the algebraic loop through {loop} was not solved (residual {residual:.3g} after {iterations} Newton "
-       "iterations: "
-       "{why})",
+       "iterations: {why})",
        ""},
       {BatchUnderWay, Error, "batch-under-way", "a batch of steps was posted and not waited for", ""},
       {StepRejected, Error, "step-rejected", "rejected a step of {step}{?why| ({why})}", ""},
@@ -341,8 +338,7 @@ inline constexpr auto kErrors = [] {
       {DescriptionNameTwice, Error, "description-name-twice", "FMU '{0}': variable '{1}' is there twice", ""},
       {DescriptionReferenceTwice, Error, "description-reference-twice",
        "FMU '{0}': {?type|variables '{1}' ({type}) and '{2}' ({other_type})}{!type|inputs '{1}' and '{2}'} have the "
-       "same "
-       "value reference {reference}",
+       "same value reference {reference}",
        ""},
       {DescriptionType, Error, "description-type",
        "FMU '{0}': {element} has {?type|the unknown type '{type}'}{!type|no type}", ""},
@@ -366,19 +362,15 @@ inline constexpr auto kErrors = [] {
        "FMU '{0}': {element}: dependencies=\"{value}\" is no list of numbers", ""},
       // Ranks.
       {RanksUnavailable, Error, "ranks-unavailable",
-       "a launcher started {ranks} processes, but MPI cannot be used: "
-       "{why}",
-       ""},
+       "a launcher started {ranks} processes, but MPI cannot be used: {why}", ""},
       {RanksDiffer, Error, "ranks-differ", "rank {rank} on '{0}' would run something else than rank 0 on '{1}': {what}",
        ""},
       {RanksParted, Error, "ranks-parted",
-       "ranks do not agree any more: rank {rank} on '{0}' is in exchange {number}{?other| and not in "
-       "{other}}{!other|, with another decision}",
+       "ranks do not agree any more: rank {rank} on '{0}' is in exchange {number}{?other| and not in {other}}{!other|, "
+       "with another decision}",
        ""},
       {RankSilent, Error, "rank-silent",
-       "{*:12}: no answer for {seconds:.3g} in exchange {number}{?after| after the "
-       "job was asked to end}",
-       ""},
+       "{*:12}: no answer for {seconds:.3g} in exchange {number}{?after| after the job was asked to end}", ""},
       {RankEnded, Error, "rank-ended", "rank {rank} on '{0}' has ended (process {process})", ""},
       {RankFailed, Error, "rank-failed", "rank {rank} on '{0}': {why}", ""},
       {PlacementUnknown, Error, "placement-unknown", "[placement]: there is no subsystem '{0}'", ""},

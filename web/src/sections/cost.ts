@@ -1,7 +1,9 @@
 import type { RunPage } from "../data";
-import { bar, table } from "../dom";
+import { bar, foldedTable } from "../dom";
 import { count, percent, seconds } from "../format";
 import type { Section } from "./section";
+
+const SHOWN = 20;
 
 export function cost(page: RunPage): Section | null {
   const subsystems = Object.entries(page.run.subsystems);
@@ -16,12 +18,13 @@ export function cost(page: RunPage): Section | null {
       count(subsystem.steps), count(subsystem.trials), count(subsystem.rollbacks), calls > 0 ? seconds(spent / calls) : "–"];
   });
   const rest = Math.max(0, total - inside);
-  rows.push(["engine, recording, start", bar(most > 0 ? rest / most : 0, "quiet"), seconds(rest),
-    total > 0 ? percent(rest / total) : "–", "", "", "", ""]);
+  const engine = ["engine, recording, start", bar(most > 0 ? rest / most : 0, "quiet"), seconds(rest),
+    total > 0 ? percent(rest / total) : "–", "", "", "", ""];
+  rows.splice(Math.min(rows.length, SHOWN - 1), 0, engine);
   return {
     id: "cost",
     title: "Cost",
     note: "seconds in each subsystem, extrapolated from 1 step in 64",
-    content: [table(["subsystem", "", "time", "share", "steps", "trials", "rollbacks", "per call"], rows, 2)],
+    content: foldedTable(["subsystem", "", "time", "share", "steps", "trials", "rollbacks", "per call"], rows, 2, SHOWN, "more subsystems"),
   };
 }

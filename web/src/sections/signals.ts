@@ -1,4 +1,5 @@
-import { chart, chartTools } from "../chart";
+import type { Pins } from "../chart";
+import { chart, chartTools, removeChart } from "../chart";
 import type { PackedSignals, Run, RunPage, Signal } from "../data";
 import { unpackedSignals } from "../data";
 import { h } from "../dom";
@@ -40,12 +41,61 @@ export function drawnNote(results: PackedSignals): string {
   return note + thinned + (results.left_out > 0 ? `; ${plural(results.left_out, "signal")} more not drawn` : "");
 }
 
-function search(charts: { names: string; element: HTMLElement }[]): HTMLElement {
-  const field = h("input", { type: "search", placeholder: "Find a signal", "aria-label": "Find a signal", input: () => {
-    const wanted = field.value.toLowerCase();
-    for (const { names, element } of charts) element.hidden = !names.includes(wanted);
-  } });
-  return field;
+/** What is shown of the charts: those with a signal of the kind that contains the text. */
+class Filter {
+  readonly elements: HTMLElement[];
+  private readonly field: HTMLInputElement;
+  private readonly kind: HTMLSelectElement;
+  private readonly nothing = h("p", { class: "empty", hidden: true }, "No signal has this name.");
+
+  constructor(private readonly charts: { signals: { name: string; kind: string }[]; element: HTMLElement }[]) {
+    const kinds = [...new Set(charts.flatMap(({ signals }) => signals.map((signal) => signal.kind)))].sort();
+    this.field = h("input", { type: "search", placeholder: "Find a signal", "aria-label": "Find a signal", input: () => this.apply() });
+    this.kind = h("select", { "aria-label": "Kind of signal", change: () => this.apply() }, h("option", { value: "" }, "all kinds"),
+      ...kinds.map((kind) => h("option", { value: kind }, `${kind}s`)));
+    this.elements = [...(kinds.length > 1 ? [this.kind] : []), ...(charts.length > 3 ? [this.field] : [])];
+  }
+
+  /** Below the charts. */
+  get message(): HTMLElement {
+    return this.nothing;
+  }
+
+  private apply(): void {
+    const wanted = this.field.value.toLowerCase();
+    const fits = (signal: { name: string; kind: string }) => signal.name.toLowerCase().includes(wanted) && (this.kind.value === "" || signal.kind === this.kind.value);
+    let any = false;
+    for (const { signals, element } of this.charts) {
+      element.hidden = !signals.some(fits);
+      any ||= !element.hidden;
+    }
+    this.nothing.hidden = any;
+  }
+}
+
+/** Signals that stay on top while the others scroll by. */
+class PinBoard implements Pins {
+  readonly element = h("div", { class: "pinned", hidden: true });
+  private readonly names = new Set<string>();
+
+  constructor(private readonly draw: (chosen: Signal[], pins: Pins) => HTMLElement[], private readonly all: Signal[]) {}
+
+  isPinned(name: string): boolean {
+    return this.names.has(name);
+  }
+  toggle(name: string): void {
+    if (!this.names.delete(name)) this.names.add(name);
+    for (const old of [...this.element.children]) removeChart(old as HTMLElement);
+    this.element.append(...this.draw(this.all.filter((signal) => this.names.has(signal.name)), this));
+    this.element.hidden = this.names.size === 0;
+    for (const button of document.querySelectorAll<HTMLElement>("[data-pin]")) {
+      const pinned = this.isPinned(button.dataset.pin!);
+      button.setAttribute("aria-pressed", String(pinned));
+      const what = pinned ? `Take ${button.dataset.pin} off the top` : `Keep ${button.dataset.pin} in sight`;
+      button.title = what;
+      button.setAttribute("aria-label", what);
+    }
+  }
 }
 
 /** Half the width of the band around a curve, in its unit: the error as it grew, between the middles of the parts of the run. */
@@ -72,12 +122,13 @@ export function signals(page: RunPage, view: TimeView): Section {
   if (all.length === 0 || page.results.samples === 0) {
     return { id: "signals", title: "Signals", content: [h("p", { class: "empty" }, "Nothing was recorded.")] };
   }
-  const charts = panels(all).map((group) => ({
-    names: group.map((signal) => signal.name.toLowerCase()).join("\n"),
-    element: chart({ view, height: 210, lines: group.map((signal, i) => ({ ...signal, colour: i,
-      title: title(page.run, signal), error: errorBand(page.run, signal) })) }),
-  }));
+  const drawn = (group: Signal[], height: number, pins: Pins) => chart({ view, height, pins, lines: group.map((signal, i) => ({ ...signal, colour: i,
+    title: title(page.run, signal), error: errorBand(page.run, signal) })) });
+  const board = new PinBoard((chosen, pins) => panels(chosen).map((group) => drawn(group, 120, pins)), all);
+  const kindOf = (signal: Signal) => page.run.signals?.[signal.name]?.kind ?? "signal";
+  const charts = panels(all).map((group) => ({ signals: group.map((signal) => ({ name: signal.name, kind: kindOf(signal) })), element: drawn(group, 210, board) }));
+  const filter = new Filter(charts);
   const tools = chartTools(view);
-  if (charts.length > 3) tools.prepend(search(charts));
-  return { id: "signals", title: "Signals", note: drawnNote(page.results), tools, content: charts.map(({ element }) => element) };
+  tools.prepend(...filter.elements);
+  return { id: "signals", title: "Signals", note: drawnNote(page.results), tools, content: [board.element, ...charts.map(({ element }) => element), filter.message] };
 }
