@@ -4,6 +4,7 @@ import { unpackedSignals } from "../data";
 import { h } from "../dom";
 import { count, number, plural } from "../format";
 import type { TimeView } from "../time_view";
+import { effectTimes } from "./scenario";
 import type { Section } from "./section";
 
 const MOST_LINES = 6;
@@ -74,7 +75,7 @@ export function signals(page: RunPage, view: TimeView): Section {
   }
   const charts = panels(all).map((group) => ({
     names: group.map((signal) => signal.name.toLowerCase()).join("\n"),
-    element: chart({ view, height: 210, lines: group.map((signal, i) => ({ ...signal, colour: i,
+    element: chart({ view, height: 210, events: effectTimes(page.run), lines: group.map((signal, i) => ({ ...signal, colour: i,
       title: title(page.run, signal), error: errorBand(page.run, signal) })) }),
   }));
   const tools = chartTools(view);
