@@ -45,6 +45,10 @@ void SystemArguments::add_system(CLI::App& command) {
       ->type_name("SUB.VAR=VALUE")
       ->allow_extra_args(false)
       ->check(assignment_validator());
+  command
+      .add_option("--scenario", scenarios, "Lay the [[scenario]] entries of a file over the system; may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   command.add_flag("--isolate", isolate, "Each subsystem in a process of its own (docs/workers.md)");
   add_sandbox(command, sandbox);
   command.add_flag("--stand-in", stand_in, "Compute parts outside (udp, shm) by their models (docs/real_time.md)");
@@ -80,6 +84,7 @@ std::string SystemArguments::other_arguments() const {
   if (start) add("--start", fmt::format("{}", *start));
   if (stop) add("--stop", fmt::format("{}", *stop));
   for (const auto& assignment : sets) add("--set", assignment);
+  for (const auto& file : scenarios) add("--scenario", file);
   for (const auto& assignment : options) add("--option", assignment);
   for (const auto& name : excluded) add("--exclude", name);
   if (tolerance) add("--tolerance", fmt::format("{}", *tolerance));
@@ -113,6 +118,7 @@ SystemDescription SystemArguments::changed(SystemDescription description) const 
     for (const auto& name : excluded) description.exclude->push_back(from_command_line("--exclude", name));
   }
   for (const auto& assignment : sets) apply_set(description, assignment);
+  for (const auto& file : scenarios) apply_scenario(description, file);
   for (const auto& assignment : options) apply_option(description, assignment);
   return description;
 }

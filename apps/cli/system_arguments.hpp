@@ -22,6 +22,7 @@ struct SystemArguments {
   std::optional<double> start;
   std::optional<double> stop;
   std::vector<std::string> sets;
+  std::vector<std::string> scenarios;
   std::optional<std::string> method;
   std::vector<std::string> options;
   std::vector<std::string> excluded;
@@ -30,7 +31,7 @@ struct SystemArguments {
   bool sandbox = false;
   bool stand_in = false;
 
-  /// SYSTEM, --step, --start, --stop, --set, --isolate, --sandbox, --stand-in.
+  /// SYSTEM, --step, --start, --stop, --set, --scenario, --isolate, --sandbox, --stand-in.
   void add_system(CLI::App& command);
   /// --method, --option.
   void add_method(CLI::App& command);

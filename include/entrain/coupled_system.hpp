@@ -101,7 +101,7 @@ class ENTRAIN_API CoupledSystem {
   void refresh_signals(Time t);
   /// Solves the loops all of whose subsystems communicate at `t`; needs output_refresh in them.
   void solve_loops(Time t);
-  /// The next discontinuity this subsystem announces after `t`; kNever if none.
+  /// The next discontinuity this subsystem announces after `t`, or the next instant of the scenario; kNever if none.
   Time next_event(SubsystemId s, Time t);
   /// For methods that integrate the equations themselves: what the signals are now.
   void publish(Time t, std::span<const double> all_inputs, std::span<const double> all_outputs);
@@ -141,6 +141,7 @@ class ENTRAIN_API CoupledSystem {
     std::optional<std::vector<Value>> discrete;  ///< of a save of all
     std::vector<double> constants;               ///< the same; what is transferred besides the outputs
     std::vector<std::byte> instants;             ///< the same; when clocks tick next
+    std::vector<std::byte> scenario;             ///< the same; what is in force of the scenario
   };
   Saved save();  ///< of all subsystems; each needs rollback
   /// Of these only, in the storage of `saved`.

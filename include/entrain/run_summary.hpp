@@ -95,6 +95,18 @@ struct ValueChange {
   Value value;
 };
 
+/// An entry of the scenario that took effect.
+struct ScenarioEffect {
+  Time time = 0.0;        ///< from here on
+  std::size_t entry = 0;  ///< of SystemDescription::scenario
+  std::string action;     ///< "set", "bias", ...
+  std::string target;
+  std::optional<Value> value;
+  std::optional<Time> until;        ///< of a ramp: its end
+  std::optional<Duration> late_by;  ///< no step could end at its time
+  std::optional<Time> crossed;      ///< of a condition: when it came true, by the line between two communication times
+};
+
 /// The run that this one goes on from.
 struct ResumedFrom {
   std::string directory;  ///< of its results; empty = not known
@@ -144,6 +156,7 @@ struct RunSummary {
   std::vector<std::string> step_tolerances;       ///< those of them that the steps follow; none: the step of the run
   std::optional<CorrectionSummary> correction;
   std::vector<ValueChange> changes;         ///< values set by Simulation::set, in the order of time
+  std::vector<ScenarioEffect> scenario;     ///< what took effect of the scenario, in the order of time
   std::optional<ResumedFrom> resumed_from;  ///< of a run that was continued from a checkpoint file
   std::optional<PacingSummary> pacing;      ///< of a run in real time
   std::vector<RankSummary> ranks;           ///< by rank; empty of a run in one process

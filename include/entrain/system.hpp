@@ -49,4 +49,10 @@ ENTRAIN_API void apply_set(SystemDescription& description, std::string_view assi
 /// as a string. Throws Error{InvalidSystem} for nonsense.
 ENTRAIN_API void apply_option(SystemDescription& description, std::string_view assignment);
 
+/// Lays the [[scenario]] entries of a file over the system, behind its own, as --scenario does. Throws
+/// Error{InvalidSystem} with every problem of the text, or Error{FileFailed}.
+ENTRAIN_API void apply_scenario(SystemDescription& description, const std::filesystem::path& file);
+/// The same for a text; `name` stands in messages in the place of the file.
+ENTRAIN_API void apply_scenario_text(SystemDescription& description, std::string_view text, const std::string& name);
+
 }  // namespace entrain

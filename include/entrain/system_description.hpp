@@ -161,6 +161,33 @@ struct ScheduleDescription {
   SourcePosition where;
 };
 
+/// What happens to a signal or a parameter during a run (docs/scenarios.md).
+enum class ScenarioAction { Set, Bias, Scale, Ramp, Freeze, Drop, Noise, Release };
+template <>
+struct ChoiceNames<ScenarioAction> {
+  static constexpr std::array<ChoiceName<ScenarioAction>, 8> all{{{ScenarioAction::Set, "set"},
+                                                                  {ScenarioAction::Bias, "bias"},
+                                                                  {ScenarioAction::Scale, "scale"},
+                                                                  {ScenarioAction::Ramp, "ramp"},
+                                                                  {ScenarioAction::Freeze, "freeze"},
+                                                                  {ScenarioAction::Drop, "drop"},
+                                                                  {ScenarioAction::Noise, "noise"},
+                                                                  {ScenarioAction::Release, "release"}}};
+};
+
+/// One entry of a scenario: `{ at = 2.0, set = "motor.load", value = 5 }`.
+struct ScenarioDescription {
+  ScenarioAction action = ScenarioAction::Set;
+  Written<std::string> target;                ///< an input, an output, "a.y -> b.u" or a tunable parameter
+  std::optional<Written<double>> at;          ///< s; beside `when`: not before it
+  std::optional<Written<std::string>> when;   ///< "battery.soc < 0.2"
+  std::optional<Written<Value>> value;        ///< of noise its standard deviation
+  std::optional<Written<double>> over;        ///< s that a ramp takes
+  std::optional<Written<double>> interval;    ///< s for which a value of the noise lasts
+  std::optional<Written<std::int64_t>> seed;  ///< of the noise
+  SourcePosition where;
+};
+
 /// Two variables whose product is a power, and the connections between the same two subsystems that carry them.
 struct BondDescription {
   std::string name;
@@ -233,6 +260,7 @@ struct SystemDescription {
   std::vector<ConnectionDescription> connections;
   std::optional<std::vector<BondDescription>> bonds;  ///< nullopt = found from the units of the connected variables
   std::vector<ScheduleDescription> schedule;
+  std::vector<ScenarioDescription> scenario;               ///< in the order of the file
   std::map<std::string, Written<std::int64_t>> placement;  ///< by subsystem: the rank that computes it
   SweepDescription sweep;
   RecordDescription record;

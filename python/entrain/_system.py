@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 MethodLike = Union[str, "type[Method]"]
 _ALL_KEYS = (
-    "start stop step method tolerance tolerances options values record interval open exclude isolate sandbox".split()
-)
+    "start stop step method tolerance tolerances options values scenario record interval open exclude isolate sandbox"
+).split()
 
 
 def _toml(value: Any) -> str:
@@ -328,6 +328,11 @@ class System:
             description.set_option(option, value)
         for variable, value in given.get("values", {}).items():
             description.set_start(variable, value)
+        scenario = given.get("scenario")
+        if isinstance(scenario, (str, os.PathLike)):
+            description.apply_scenario(Path(scenario))
+        elif scenario:
+            description.apply_scenario_text("scenario = " + _toml(list(scenario)))
         return description
 
     def _makers(self) -> dict[str, Callable[[], Adapter]]:
@@ -446,6 +451,7 @@ class System:
         tolerance: float | None = None,
         options: Mapping[str, Any] | None = None,
         values: Mapping[str, Value] | None = None,
+        scenario: PathLike | Sequence[Mapping[str, Any]] | None = None,
         record: Sequence[str] | str | None = None,
         interval: float | None = None,
         out: PathLike | None = None,
@@ -469,6 +475,8 @@ class System:
             tolerance: of an error, as a share of the range of an output: what is trusted
             options: of the method
             values: start values by "subsystem.variable"
+            scenario: what happens during the run, behind what the system has of its own (docs/scenarios.md): a file, or
+                a list such as `[{"at": 2.0, "set": "motor.load", "value": 5.0}]`
             record: patterns of the signals to keep ("motor.*"); all outputs without
             interval: keep rows on this grid in s, instead of every communication time
             out: a folder for the files of the run, as `entrain run --out`; without, they are temporary
@@ -484,7 +492,7 @@ class System:
         whose `result` has everything up to then.
         """
         keys.update(stop=stop, step=step, method=method, tolerance=tolerance, options=options, values=values)
-        keys.update(record=record, interval=interval)
+        keys.update(record=record, interval=interval, scenario=scenario)
         temporary = None if out is not None else tempfile.mkdtemp(prefix="entrain-")
         folder = Path(out) if out is not None else Path(temporary or "") / self._folder_name()
         correction = None

@@ -192,6 +192,9 @@ void bind_description(nb::module_& module) {
              d.method_options[d.method.value][name] = {option_of(value), {}};
            })
       .def("set_start", &set_start)
+      .def("apply_scenario", [](D& d, const std::filesystem::path& file) { apply_scenario(d, file); })
+      .def("apply_scenario_text",
+           [](D& d, const std::string& text) { apply_scenario_text(d, text, "the argument 'scenario'"); })
       .def("subsystems", &subsystems_of)
       .def("connections", &connections_of)
       .def("put_all_of",

@@ -158,6 +158,7 @@ class Rig {
     alone_.connections.clear();
     alone_.bonds.reset();
     alone_.schedule.clear();
+    alone_.scenario.clear();
     const auto found = std::find_if(alone_.subsystems.begin(), alone_.subsystems.end(),
                                     [&](const auto& of) { return of.name == subsystem.name; });
     alone_.subsystems = {without_outside(*found)};

@@ -1,5 +1,7 @@
 #include "entrain/coupled_system.hpp"
 
+#include <algorithm>
+
 #include "coupling/engine.hpp"
 
 namespace entrain {
@@ -72,10 +74,7 @@ void CoupledSystem::solve_loops(Time t) {
   engine_->solve_loops(t);
 }
 Time CoupledSystem::next_event(SubsystemId s, Time t) {
-  Events* events = facets(s).events;
-  const Time own = events == nullptr ? kNever : events->next_event(t);
-  const coupling::EventPhase* shared = engine_->events();
-  return shared == nullptr || !shared->takes_part(s) ? own : std::min(own, shared->next_tick(t));
+  return std::min(engine_->next_event(s, t), engine_->next_instant(t));
 }
 Time CoupledSystem::commit_to_event(std::span<StepTask> tasks) {
   return engine_->commit_to_event(tasks);

@@ -41,6 +41,8 @@ Engine::Engine(Setup setup)
     discrete_.emplace(subsystems, setup.discrete_connections, graph_, store_.signals());
     for (const auto& [subsystem, input, value] : setup.discrete_starts) discrete_->set_start(subsystem, input, value);
   }
+  if (!setup.scenario.empty())
+    scenario_ = std::make_unique<Scenario>(graph_, store_, executor_, std::move(setup.scenario));
   if (!setup.shares_events) return;
   events_ = std::make_unique<EventPhase>(graph_, store_, executor_, discrete(), setup.clock_connections);
   executor_.handle_alone_by(*events_);
@@ -52,13 +54,21 @@ const std::vector<double>& Engine::loop_residuals() const {
   return evaluation_->loop_residuals();
 }
 
+Time Engine::next_event(SubsystemId s, Time t) {
+  Events* events = facets(s).events;
+  const Time own = events == nullptr ? kNever : events->next_event(t);
+  return events_ == nullptr || !events_->takes_part(s) ? own : std::min(own, events_->next_tick(t));
+}
+
 void Engine::evaluate_signals(Time t) {
+  store_.move_to(t);
   evaluation_->all(
       t, store_.inputs(), store_.signals(),
       [this](SubsystemId s, std::span<const double> u, std::span<double> y) { executor_.evaluate(s, u, y); });
 }
 
 void Engine::initialize(Time start, Time stop) {
+  if (scenario_) scenario_->start(start);
   std::vector<Subsystem*> subsystems;
   for (std::size_t s = 0; s < size(); ++s) subsystems.push_back(&executor_.subsystem(SubsystemId{s}));
   EndOfInitialization end(graph_, subsystems);
@@ -136,6 +146,7 @@ void Engine::refresh_signals(Time t) {
 }
 
 void Engine::solve_loops(Time t) {
+  store_.move_to(t);
   for (std::size_t index = 0; index < graph_.loops().size(); ++index) {
     const auto& members = graph_.loops()[index].subsystems;
     const bool all_here =
@@ -194,7 +205,8 @@ void visit_fields(Visitor& visit, CoupledSystem::Counters& counters) {
 /// Without the ids of the states, which mean nothing to anyone else.
 template <class Visitor>
 void visit_fields(Visitor& visit, CoupledSystem::Saved& saved) {
-  visit(saved.subsystems, saved.times, saved.counters, saved.numbers, saved.discrete, saved.constants, saved.instants);
+  visit(saved.subsystems, saved.times, saved.counters, saved.numbers, saved.discrete, saved.constants, saved.instants,
+        saved.scenario);
 }
 
 }  // namespace entrain
@@ -209,6 +221,7 @@ CoupledSystem::Saved Engine::save() {
   if (discrete_) saved.discrete = discrete_->memory();
   saved.constants.assign(store_.constants().begin(), store_.constants().end());
   if (events_) saved.instants = events_->memory();
+  if (scenario_) saved.scenario = scenario_->memory();
   return saved;
 }
 
@@ -220,6 +233,7 @@ void Engine::save(std::span<const SubsystemId> some, Saved& saved) {
   saved.numbers.clear();
   saved.constants.clear();
   saved.instants.clear();
+  saved.scenario.clear();
   saved.discrete.reset();
   for (const SubsystemId s : some) {
     saved.states.push_back(facets(s).rollback->save());
@@ -262,6 +276,7 @@ void Engine::put_back_others(const Saved& saved) {
     exchange_reals();
   }
   if (events_ && !saved.instants.empty()) events_->restore(saved.instants);
+  if (scenario_ && !saved.scenario.empty()) scenario_->restore(saved.scenario);
   executor_.forget_stop_request();
 }
 

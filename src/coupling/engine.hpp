@@ -11,6 +11,7 @@
 #include "coupling/bonds.hpp"
 #include "coupling/discrete_signals.hpp"
 #include "coupling/event_phase.hpp"
+#include "coupling/scenario.hpp"
 #include "coupling/scheduled_input.hpp"
 #include "coupling/signal_store.hpp"
 #include "coupling/step_executor.hpp"
@@ -38,6 +39,7 @@ class Engine {
     std::vector<DiscreteConnection> discrete_connections = {};
     std::vector<DiscreteStart> discrete_starts = {};
     std::vector<ScheduledInput> scheduled_inputs = {};  ///< in the order of time
+    std::vector<ScenarioEntry> scenario = {};           ///< what happens during the run
     bool shares_events = false;                         ///< subsystems handle events together
     std::vector<ClockConnection> clock_connections = {};
     std::shared_ptr<SharedCalls> shared = {};  ///< null: all subsystems live in this process
@@ -66,6 +68,14 @@ class Engine {
   /// The events that subsystems handle together; null where there are none.
   EventPhase* events() { return events_.get(); }
   const EventPhase* events() const { return events_.get(); }
+
+  /// What happens to connections and parameters during the run; null where nothing does.
+  Scenario* scenario() { return scenario_.get(); }
+  const Scenario* scenario() const { return scenario_.get(); }
+  /// The first time after `t` at which the scenario is known to change something; kNever if there is none.
+  Time next_instant(Time t) const { return scenario_ ? scenario_->next_instant(t) : kNever; }
+  /// The next event of this subsystem alone.
+  Time next_event(SubsystemId s, Time t);
 
   /// A start value, before `initialize`.
   void set_start(SubsystemId s, VariableTable::Place place, const Value& value);
@@ -136,6 +146,7 @@ class Engine {
   std::vector<PowerBond> bonds_;
   std::optional<DiscreteSignals> discrete_;
   std::unique_ptr<EventPhase> events_;
+  std::unique_ptr<Scenario> scenario_;
   std::vector<ScheduledInput> scheduled_inputs_;
   std::vector<std::size_t> first_state_{0};
 };

@@ -66,6 +66,12 @@ class SignalStore {
   void set_constant(InputId input, double value);
   /// The same before the start; kept by `reset`.
   void set_start(InputId input, double value);
+  /// What an input has while nothing feeds it.
+  double start_input(InputId input) const { return start_inputs_[input]; }
+  // Of a scenario: see TransferPlan.
+  void expect_disturbances() { transfer_.expect_disturbances(); }
+  void disturb(InputId input, const TransferPlan::Disturbance& disturbance) { transfer_.disturb(input, disturbance); }
+  void move_to(Time t) { transfer_.move_to(t); }
   /// As before the start of a run; no correction.
   void reset();
 

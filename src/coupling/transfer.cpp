@@ -33,6 +33,24 @@ void TransferPlan::clear_corrections() {
   for (Wire& wire : wires_) wire.correction = 0.0;
 }
 
+void TransferPlan::disturb(InputId input, const Disturbance& disturbance) {
+  Wire& wire = wires_[input];
+  if (wire.factor != disturbance.factor) ++revision_;
+  wire.factor = disturbance.factor;
+  wire.offset = disturbance.offset;
+  std::erase_if(lines_, [&](const Line& line) { return line.input == input; });
+  if (disturbance.slope != 0.0) lines_.push_back({input, disturbance});
+}
+
+void TransferPlan::move_lines(Time t) {
+  for (const Line& line : lines_) wires_[line.input].offset = line.of.offset_at(t);
+}
+
+const TransferPlan::Line* TransferPlan::line_of(InputId input) const {
+  const auto found = std::find_if(lines_.begin(), lines_.end(), [&](const Line& line) { return line.input == input; });
+  return found == lines_.end() ? nullptr : &*found;
+}
+
 std::vector<double> TransferPlan::make_signals() const {
   std::vector<double> signals(outputs_, 0.0);
   signals.insert(signals.end(), constants_.begin(), constants_.end());

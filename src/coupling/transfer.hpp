@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "entrain/graph.hpp"
+#include "entrain/variable.hpp"
 
 namespace entrain::coupling {
 
@@ -44,11 +46,47 @@ class TransferPlan {
   /// As if never corrected.
   void clear_corrections();
   double factor(InputId input) const { return wires_[input].factor; }
+
+  // Connections that are disturbed by a scenario.
+  /// From now on no connection counts as plain: it may be changed at any time.
+  void expect_disturbances() { plain_sources_.clear(); }
+  /// A connection from now on: input = factor * signal + offset, where the offset is a line in time.
+  struct Disturbance {
+    double factor = 1.0;
+    double offset = 0.0;  ///< at `since`
+    double slope = 0.0;
+    Time since = 0.0;
+    Time until = 0.0;  ///< the line ends here
+
+    double offset_at(Time t) const { return slope == 0.0 ? offset : offset + slope * (std::min(t, until) - since); }
+  };
+  void disturb(InputId input, const Disturbance& disturbance);
+  /// Offsets that are lines are as at this time from now on.
+  void move_to(Time t) {
+    if (!lines_.empty()) move_lines(t);
+  }
+  /// What such a line does: its slope, and what it adds at `t` to what is transferred.
+  double slope(InputId input) const {
+    const Line* line = lines_.empty() ? nullptr : line_of(input);
+    return line == nullptr ? 0.0 : line->of.slope;
+  }
+  double moved(InputId input, Time t) const {
+    const Line* line = lines_.empty() ? nullptr : line_of(input);
+    return line == nullptr ? 0.0 : line->of.offset_at(t) - wires_[input].offset;
+  }
+  /// Counts changes of factors.
+  std::uint64_t revision() const { return revision_; }
   /// Index of the signal behind an input; below the number of outputs it is an output.
   std::size_t source(InputId input) const { return wires_[input].source; }
 
  private:
+  struct Line {
+    InputId input;
+    Disturbance of;
+  };
   void deliver_corrected(std::span<const double> signals, std::span<double> inputs) const;
+  void move_lines(Time t);
+  const Line* line_of(InputId input) const;
 
   struct Wire {
     double factor = 1.0;
@@ -61,6 +99,8 @@ class TransferPlan {
   std::vector<std::uint32_t> plain_sources_;  // of all inputs, if none is scaled or shifted; else empty
   bool corrected_ = false;
   std::vector<double> constants_;
+  std::vector<Line> lines_;  // few
+  std::uint64_t revision_ = 0;
 };
 
 template <class Take>

@@ -6,10 +6,14 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <span>
 
+#include "base/grid.hpp"
 #include "base/internet_address.hpp"
 #include "base/suggest.hpp"
+#include "base/values.hpp"
 #include "description/outside_ports.hpp"
+#include "description/scenario_keys.hpp"
 #include "description/subsystem_keys.hpp"
 #include "entrain/capabilities.hpp"
 #include "entrain/fact_codes.hpp"
@@ -36,6 +40,7 @@ class ValueChecker {
     check_placement(description, names);
     check_connections(description.connections);
     check_schedule(description);
+    check_scenario(description);
     check_interval(description);
     check_format(description.record);
     if (const auto& recorded = description.record.variables; recorded && recorded->empty())
@@ -225,6 +230,124 @@ class ValueChecker {
               problem_of(Fact{FactCode::ChangeAfterEnd, {path}, {{"time", entry.time, "s"}}}, "", entry.where));
       }
     }
+  }
+
+  void check_scenario(const SystemDescription& description) {
+    for (const auto& entry : description.scenario) {
+      check_scenario_keys(entry);
+      check_scenario_time(entry, description);
+      for (const auto& schedule : description.schedule) {
+        if (schedule.variable == entry.target.value)
+          add(entry.target.where, Fact{FactCode::ScenarioScheduled, {entry.target.value}},
+              "write all of it in the scenario");
+      }
+    }
+    const auto& entries = description.scenario;
+    for (auto entry = entries.begin(); entry != entries.end(); ++entry) {
+      check_contradictions(*entry, std::span(entries.begin(), entry));
+      if (entry->action == ScenarioAction::Release) check_release(*entry, entries);
+    }
+  }
+
+  void check_scenario_keys(const ScenarioDescription& entry) {
+    const std::string_view action = to_word(entry.action);
+    const std::string& target = entry.target.value;
+    if (const auto connection = parse_connection(target)) {
+      check_endpoint("output", connection->first, entry.target.where);
+      check_endpoint("input", connection->second, entry.target.where);
+    } else {
+      check_endpoint("variable", target, entry.target.where, "a scenario");
+    }
+    for_each_scenario_key([&](const auto& key) {
+      const auto& written = entry.*key.field;
+      const bool used = has_key(entry.action, key.use);
+      if (used && key.is_needed && !written)
+        add(entry.where, Fact{FactCode::ScenarioKeyMissing, {target}, {{"action", action}, {"key", key.name}}},
+            fmt::format("write {} = ...: {}", key.name, key.help));
+      if (!used && written)
+        add(written->where, Fact{FactCode::ScenarioKeyUnused, {target}, {{"action", action}, {"key", key.name}}},
+            "leave it out");
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(written->value)>, double>) {
+        if (written) check_limits(fmt::format("scenario.{}", key.name), *written, key.limits);
+      }
+    });
+    if (!entry.value || !has_key(entry.action, ScenarioKeyUse::Value)) return;
+    const bool is_number =
+        std::holds_alternative<double>(entry.value->value) || std::holds_alternative<std::int64_t>(entry.value->value);
+    if (is_number)
+      check_limits("scenario.value", {base::number_of(entry.value->value), entry.value->where},
+                   entry.action == ScenarioAction::Noise ? kNotNegative : kAnyValue);
+  }
+
+  void check_limits(const std::string& path, const Written<double>& written, const KeyLimits& limits) {
+    if (!check_finite(path, written) || limits.allow(written.value)) return;
+    add(written.where, Fact{FactCode::OutOfRange,
+                            {path},
+                            {{"range", limits.above_min ? "greater than 0" : "at least 0"}, {"value", written.value}}});
+  }
+
+  void check_scenario_time(const ScenarioDescription& entry, const SystemDescription& description) {
+    const std::string_view action = to_word(entry.action);
+    const std::string& target = entry.target.value;
+    if (!entry.at && !entry.when)
+      add(entry.where, Fact{FactCode::ScenarioNoTime, {target}, {{"action", action}}},
+          "write at = 2.0, or when = \"subsystem.output < 0.2\"");
+    if (entry.when && !parse_condition(entry.when->value))
+      add(entry.when->where, Fact{FactCode::ScenarioBadCondition, {target}, {{"value", entry.when->value}}},
+          "write a signal, <, <=, > or >=, and a number: \"battery.soc < 0.2\"");
+    if (!entry.at || !std::isfinite(entry.at->value)) return;
+    const Time at = entry.at->value;
+    if (!base::reached(at, description.start.value))
+      add(entry.at->where,
+          Fact{FactCode::ScenarioBeforeStart,
+               {target},
+               {{"action", action}, {"time", at, "s"}, {"start", description.start.value, "s"}}},
+          "write a time of the run");
+    if (description.stop && base::reached(at, description.stop->value))
+      problems_.push_back(
+          problem_of(Fact{FactCode::ScenarioAfterEnd,
+                          {target},
+                          {{"action", action}, {"time", at, "s"}, {"stop", description.stop->value, "s"}}},
+                     "", entry.at->where));
+  }
+
+  /// Two that do the same to one target at one time, or one that ends what the other begins.
+  static bool contradict(ScenarioAction a, ScenarioAction b) {
+    const auto replaces = [](ScenarioAction action) {
+      return action == ScenarioAction::Set || action == ScenarioAction::Ramp || action == ScenarioAction::Freeze ||
+             action == ScenarioAction::Drop;
+    };
+    return a == b || (replaces(a) && replaces(b)) || a == ScenarioAction::Release || b == ScenarioAction::Release;
+  }
+
+  void check_contradictions(const ScenarioDescription& entry, std::span<const ScenarioDescription> before) {
+    if (!entry.at || entry.when) return;
+    for (const auto& other : before) {
+      const bool at_once = other.at && !other.when && base::same_time(other.at->value, entry.at->value);
+      if (!at_once || other.target.value != entry.target.value || !contradict(entry.action, other.action)) continue;
+      Fact fact{FactCode::ScenarioContradicts,
+                {entry.target.value, other.target.value},
+                {{"action", to_word(entry.action)}, {"other", to_word(other.action)}, {"time", entry.at->value, "s"}}};
+      if (other.where.line > 0) fact.values.emplace_back("line", other.where.line);
+      add(entry.where, std::move(fact), "leave one of them out, or give it another time");
+      return;
+    }
+  }
+
+  /// Something must be able to be in force when it comes.
+  void check_release(const ScenarioDescription& entry, const std::vector<ScenarioDescription>& entries) {
+    const bool ends_something = std::any_of(entries.begin(), entries.end(), [&](const ScenarioDescription& other) {
+      if (other.action == ScenarioAction::Release || other.target.value != entry.target.value) return false;
+      return entry.when || other.when || !entry.at || !other.at || other.at->value < entry.at->value;
+    });
+    if (ends_something) return;
+    Fact fact{FactCode::ScenarioReleasesNothing, {entry.target.value}};
+    if (entry.at) fact.values.emplace_back("time", entry.at->value, "s");
+    std::vector<std::string> targets;
+    for (const auto& other : entries) {
+      if (other.action != ScenarioAction::Release) targets.push_back(other.target.value);
+    }
+    add(entry.where, std::move(fact), targets.empty() ? "leave it out" : suggestion(entry.target.value, targets));
   }
 
   void check_name(const SubsystemDescription& subsystem) {

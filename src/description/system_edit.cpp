@@ -251,6 +251,46 @@ std::string name_of_key(const LaidKey& key) {
 
 const std::vector<KeyPath> kTablesOfVariables{{"schedule"}, {"run", "tolerances"}};
 
+/// The entries of the scenario: a table each, or elements of one list.
+struct LaidEntry {
+  std::vector<LaidKey> keys;
+  const LaidTable* table = nullptr;
+  TextSpan removed{};  ///< of an element, with its comma
+};
+std::vector<LaidEntry> scenario_entries(const EditedText& edited) {
+  std::vector<LaidEntry> entries;
+  for (const auto& table : edited.tables()) {
+    if (table.is_element && table.path == KeyPath{"scenario"}) entries.push_back({table.keys, &table});
+  }
+  const auto list = find_key(edited, {"scenario"});
+  if (!list || !list->rest.empty() || edited.at(list->key.value.begin) != '[') return entries;
+  const auto elements = description::elements_in_brackets(edited.text(), list->key.value);
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    entries.push_back({description::keys_in_braces(edited.text(), elements[i]), nullptr,
+                       with_comma<TextSpan>(elements, i, [](const TextSpan& span) { return span; })});
+  }
+  return entries;
+}
+
+/// "left.x -> right.x" and "left.x < 2" with another name of a subsystem.
+std::string renamed_in(const std::string& text, const std::string& from, const std::string& to) {
+  constexpr std::string_view kEndsName = " \t>";
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const bool begins = at == 0 || kEndsName.find(text[at - 1]) != std::string_view::npos;
+    const bool is_it = begins && text.compare(at, from.size(), from) == 0 && text.substr(at + from.size(), 1) == ".";
+    result += is_it ? to : std::string(1, text[at]);
+    at += is_it ? from.size() : 1;
+  }
+  return result;
+}
+
+/// What a key of the scenario has as a text; empty where it has something else.
+std::string text_of_key(const EditedText& edited, const LaidKey& key) {
+  const char first = edited.at(key.value.begin);
+  return first == '"' || first == '\'' ? description::meaning_of(edited.text(), key.value) : std::string();
+}
+
 void remove_targets(EditedText& edited, const LaidKey& key, const std::function<bool(const std::string&)>& goes) {
   const auto text = edited.text();
   const auto targets = targets_of(text, key.value);
@@ -352,6 +392,14 @@ std::string without_subsystem(std::string_view text, const std::string& name) {
       inner ? remove_key(edited, *inner) : edited.replace(key.lines, "");
     });
   }
+  for (const auto& entry : scenario_entries(edited)) {
+    const bool concerned = std::any_of(entry.keys.begin(), entry.keys.end(), [&](const LaidKey& key) {
+      const auto of = text_of_key(edited, key);
+      return renamed_in(of, name, name + "_") != of;
+    });
+    if (!concerned) continue;
+    entry.table != nullptr ? remove_table(edited, *entry.table) : edited.replace(entry.removed, "");
+  }
   return edited.result();
 }
 
@@ -380,6 +428,13 @@ std::string with_subsystem_renamed(std::string_view text, const std::string& fro
   });
   for (const auto& table : kTablesOfVariables)
     for_each_key_in(edited, table, [&](const LaidKey& key, const auto&) { rename_key(key); });
+  for (const auto& entry : scenario_entries(edited)) {
+    for (const auto& key : entry.keys) {
+      const auto before = text_of_key(edited, key);
+      if (const auto after = renamed_in(before, from, to); after != before)
+        edited.replace(key.value, quoted_text(after));
+    }
+  }
   if (const auto recorded = find_key(edited, {"record", "variables"}); recorded && recorded->rest.empty()) {
     for (const auto& target : targets_of(text, recorded->key.value)) {
       if (belongs_to(target.input, from)) edited.replace(target.name, quoted_text(renamed(target.input)));

@@ -166,6 +166,22 @@ void apply_set(SystemDescription& description, std::string_view assignment) {
   subsystem->start[set.name.substr(dot + 1)] = {std::move(*value), set.where};
 }
 
+void apply_scenario(SystemDescription& description, const fs::path& file) {
+  constexpr base::TextFileKind kScenarioFile{"a scenario", "Name a file with [[scenario]] entries (.toml)",
+                                             std::uintmax_t{64} << 20U};
+  apply_scenario_text(description, base::read_text_file(file, kScenarioFile), file.string());
+}
+
+void apply_scenario_text(SystemDescription& description, std::string_view text, const std::string& name) {
+  std::vector<Problem> problems;
+  auto entries = description::parse_scenario(text, name, problems);
+  if (entries.empty() && problems.empty())
+    problems.push_back(
+        problem_of(Fact{FactCode::EmptyValue, {"scenario"}}, "write [[scenario]] entries", {name, 0, 0}));
+  if (!problems.empty()) throw Error(std::move(problems));
+  std::move(entries.begin(), entries.end(), std::back_inserter(description.scenario));
+}
+
 void apply_option(SystemDescription& description, std::string_view assignment) {
   const Assignment option("--option", assignment, "name=value");
   auto value = description::option_value(option.value);

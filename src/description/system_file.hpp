@@ -21,6 +21,10 @@ std::string system_name(const std::filesystem::path& file);
 SystemDescription parse_system(std::string_view text, const std::filesystem::path& file,
                                std::vector<Problem>& problems);
 
+/// The same for a file that holds a scenario alone.
+std::vector<ScenarioDescription> parse_scenario(std::string_view text, const std::filesystem::path& file,
+                                                std::vector<Problem>& problems);
+
 /// Reads and parses, also SSP; throws Error{FileFailed} when the file cannot be read.
 SystemDescription read_system(const std::filesystem::path& file, std::vector<Problem>& problems);
 

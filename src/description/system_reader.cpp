@@ -8,6 +8,7 @@
 #include "description/check_values.hpp"
 #include "description/renamed_keys.hpp"
 #include "description/run_keys.hpp"
+#include "description/scenario_keys.hpp"
 #include "description/subsystem_keys.hpp"
 #include "description/system_file.hpp"
 #include "description/toml_document.hpp"
@@ -32,6 +33,8 @@ template <>
 constexpr std::string_view kExpected<std::vector<double>> = "a list of numbers";
 template <>
 constexpr std::string_view kExpected<Isolation> = "true, false or a name";
+template <>
+constexpr std::string_view kExpected<Value> = "a number, a boolean or a string";
 
 std::vector<std::string> texts(std::span<const std::string_view> words) {
   return {words.begin(), words.end()};
@@ -51,9 +54,16 @@ class SystemReader {
                {"connections", table(&SystemReader::read_connections)},
                {"bonds", table(&SystemReader::read_bonds)},
                {"schedule", table(&SystemReader::read_schedule)},
+               {"scenario", [this](const TomlNode& node, const std::string& path) { read_scenario(node, path); }},
                {"placement", table(&SystemReader::read_placement)},
                {"sweep", table(&SystemReader::read_sweep)},
                {"record", table(&SystemReader::read_record)}});
+  }
+
+  /// Of a file that is laid over systems.
+  void read_only_scenario(const TomlTable& document) {
+    read_keys(document, "",
+              {{"scenario", [this](const TomlNode& node, const std::string& path) { read_scenario(node, path); }}});
   }
 
  private:
@@ -440,6 +450,43 @@ class SystemReader {
     }
   }
 
+  void read_scenario(const TomlNode& node, const std::string& path) {
+    const auto* list = std::get_if<std::vector<TomlNode>>(&node.value);
+    if (list == nullptr) return add_wrong_type(node, path, "a list of entries ([[scenario]])");
+    for (const auto& entry : *list) {
+      if (const auto* content = as_table(entry, path)) read_scenario_entry(*content, entry.where);
+    }
+  }
+
+  /// One key says what happens to what, the others when and how.
+  void read_scenario_entry(const TomlTable& table, const SourcePosition& where) {
+    ScenarioDescription entry;
+    entry.where = where;
+    std::vector<ScenarioAction> actions;
+    std::vector<Key> keys;
+    for (const auto& [action, word] : ChoiceNames<ScenarioAction>::all) {
+      keys.push_back(
+          {std::string(word), [this, &entry, &actions, action = action](const TomlNode& node, const std::string& path) {
+             actions.push_back(action);
+             if (auto target = written<std::string>(node, path)) entry.target = std::move(*target);
+           }});
+    }
+    for_each_scenario_key([&](const auto& key) { keys.push_back({std::string(key.name), into(entry.*key.field)}); });
+    const std::size_t known_problems = problems_.size();
+    read_keys(table, "scenario", keys);
+    if (actions.empty() && problems_.size() > known_problems) return;  // a word that is mistyped
+    if (actions.size() != 1) {
+      Fact fact{FactCode::ScenarioNoAction};
+      if (!actions.empty()) {
+        fact.values.emplace_back("first", to_word(actions[0]));
+        fact.values.emplace_back("second", to_word(actions[1]));
+      }
+      return add(where, std::move(fact), "write one of set, bias, scale, ramp, freeze, drop, noise and release");
+    }
+    entry.action = actions.front();
+    if (!entry.target.value.empty()) description_.scenario.push_back(std::move(entry));
+  }
+
   void read_record(const TomlTable& record) {
     read_keys(record, "record",
               {{"variables", names_into(description_.record.variables)},
@@ -452,6 +499,14 @@ class SystemReader {
 };
 
 }  // namespace
+
+std::vector<ScenarioDescription> parse_scenario(std::string_view text, const std::filesystem::path& file,
+                                                std::vector<Problem>& problems) {
+  SystemDescription only;
+  if (const auto document = parse_toml(text, file.string(), problems))
+    SystemReader(only, problems).read_only_scenario(*document);
+  return std::move(only.scenario);
+}
 
 SystemDescription parse_system(std::string_view text, const std::filesystem::path& file,
                                std::vector<Problem>& problems) {

@@ -5,6 +5,7 @@
 
 #include "base/printable.hpp"
 #include "description/run_keys.hpp"
+#include "description/scenario_keys.hpp"
 #include "description/subsystem_keys.hpp"
 #include "description/system_file.hpp"
 #include "description/toml_text.hpp"
@@ -172,6 +173,32 @@ void add_schedule(Text& text, const std::vector<ScheduleDescription>& schedule) 
   }
 }
 
+template <class T>
+std::string scenario_text(const T& value) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    return description::toml_text(std::string_view(value));
+  } else {
+    return description::toml_text(Value(value));
+  }
+}
+
+/// Before all tables, one entry in a line: lines are compared where systems are.
+void add_scenario(Text& text, const std::vector<ScenarioDescription>& scenario) {
+  if (scenario.empty()) return;
+  fmt::format_to(std::back_inserter(text), "scenario = [\n");
+  for (const auto& entry : scenario) {
+    std::vector<std::string> keys;
+    keys.push_back(
+        fmt::format("{} = {}", to_word(entry.action), description::toml_text(std::string_view(entry.target.value))));
+    description::for_each_scenario_key([&](const auto& key) {
+      if (const auto& written = entry.*key.field)
+        keys.push_back(fmt::format("{} = {}", key.name, scenario_text(written->value)));
+    });
+    fmt::format_to(std::back_inserter(text), "  {{ {} }},\n", fmt::join(keys, ", "));
+  }
+  fmt::format_to(std::back_inserter(text), "]\n\n");
+}
+
 void add_placement(Text& text, const std::map<std::string, Written<std::int64_t>>& placement) {
   if (placement.empty()) return;
   fmt::format_to(std::back_inserter(text), "\n[placement]\n");
@@ -202,6 +229,7 @@ void add_record(Text& text, const RecordDescription& record) {
 
 std::string system_text(const SystemDescription& description) {
   Text text;
+  add_scenario(text, description.scenario);
   fmt::format_to(std::back_inserter(text), "[run]\n");
   const std::string file = description.file.string();
   description::for_each_run_key([&](const auto& key) { add_run_value(text, key.name, description.*key.field, file); });

@@ -190,6 +190,11 @@ std::optional<std::vector<std::string>> read_as(const TomlNode& node) {
 }
 
 template <>
+std::optional<Value> read_as(const TomlNode& node) {
+  return scalar(node);
+}
+
+template <>
 std::optional<Isolation> read_as(const TomlNode& node) {
   if (const auto whether = exactly<bool>(node)) return *whether;
   if (auto name = exactly<std::string>(node); name && !name->empty()) return std::move(*name);

@@ -53,6 +53,8 @@ template <>
 std::optional<std::vector<std::string>> read_as(const TomlNode& node);
 template <>
 std::optional<Isolation> read_as(const TomlNode& node);
+template <>
+std::optional<Value> read_as(const TomlNode& node);
 
 /// A number, boolean or string; nothing for anything else.
 std::optional<Value> scalar(const TomlNode& node);

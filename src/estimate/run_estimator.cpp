@@ -152,6 +152,8 @@ void RunEstimator::Impl::watch(session::Session& run) {
     const bool imposed = system.capabilities(SubsystemId{s}).imposed_step.has_value();
     unseen = unseen || sets(written.side_effects) || (imposed && !sets(written.sampled));
   }
+  // Its linear loop has the connections as they are written.
+  if (!description.scenario.empty()) return;
   if (!estimate.enabled || never || !unseen || !PropagatedError::serves(system, run.method())) return;
   run.watch(propagated.emplace());
 }
@@ -187,6 +189,15 @@ std::optional<Fact> RunEstimator::Impl::obstacle(const RunSummary& summary) cons
     const auto& first = summary.changes.front();
     return Fact{
         FactCode::EstimateValuesSet, {first.name}, {{"count", summary.changes.size()}, {"time", first.time, "s"}}};
+  }
+  // A macro step ends at every new value: with larger steps the companions would be the run itself.
+  constexpr double kLeastSteps = 8.0;
+  for (const auto& entry : description.scenario) {
+    const Duration interval = entry.interval ? entry.interval->value : summary.step;
+    if (entry.action != ScenarioAction::Noise || interval >= kLeastSteps * summary.step) continue;
+    return Fact{FactCode::EstimateNoise,
+                {entry.target.value},
+                {{"interval", interval, "s"}, {"least", kLeastSteps * summary.step, "s"}}};
   }
   std::vector<std::string> with_effects;
   for (const auto& subsystem : description.subsystems) {

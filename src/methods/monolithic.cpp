@@ -35,6 +35,7 @@ Requirements Monolithic::requirements() const {
 void Monolithic::start(CoupledSystem& system, const RunSettings& settings) {
   grid_ = base::Grid(settings.start, settings.stop, settings.step);
   step_ = 0;
+  now_ = settings.start;
   evaluation_.emplace(system.graph(), system.engine().transfer());
   x_.resize(system.states());
   inputs_.assign(system.inputs().begin(), system.inputs().end());
@@ -72,6 +73,7 @@ Equations::Point Monolithic::point(const CoupledSystem& system, SubsystemId s, T
 }
 
 void Monolithic::evaluate_signals(CoupledSystem& system, Time t, std::span<const double> x) {
+  system.engine().store().move_to(t);
   // An input slope is known one round after the signals it follows from; a chain of n differentiating subsystems
   // settles in n + 1 rounds.
   for (std::size_t round = 0; round <= system.size() + 1; ++round) {
@@ -95,7 +97,7 @@ bool Monolithic::update_input_slopes(CoupledSystem& system, Time t, std::span<co
   bool changed = false;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     const auto& plan = system.engine().transfer();
-    const double slope = plan.factor(InputId{i}) * output_rates_[plan.source(InputId{i})];
+    const double slope = plan.factor(InputId{i}) * output_rates_[plan.source(InputId{i})] + plan.slope(InputId{i});
     const bool matters = equations_[system.graph().owner(InputId{i})]->reads_input_derivatives();
     changed = changed || (matters && slope != input_slopes_[i]);
     input_slopes_[i] = slope;
@@ -195,8 +197,11 @@ void Monolithic::settle_events(CoupledSystem& system, Time t) {
 }
 
 MacroStepReport Monolithic::advance(CoupledSystem& system) {
-  const Time to = integrate(system, grid_.time(step_), grid_.time(step_ + 1));
-  ++step_;
+  const Time instant = system.engine().next_instant(now_);
+  const bool cut = !base::reached(instant, grid_.time(step_ + 1));
+  const Time to = integrate(system, now_, cut ? instant : grid_.time(step_ + 1));
+  if (!cut) ++step_;
+  now_ = to;
   evaluate_signals(system, to, x_);
   for (std::size_t s = 0; s < system.size(); ++s) equations_[s]->move_to(point(system, SubsystemId{s}, to, x_));
   system.publish(to, inputs_, std::span(signals_).first(system.graph().outputs()));
@@ -206,7 +211,14 @@ MacroStepReport Monolithic::advance(CoupledSystem& system) {
 void Monolithic::constants_changed(CoupledSystem& system) {
   const auto first = static_cast<std::ptrdiff_t>(system.graph().outputs());
   std::copy(system.signals().begin() + first, system.signals().end(), signals_.begin() + first);
-  settle_events(system, grid_.time(step_));
+  settle_events(system, now_);
+}
+
+/// Connections or parameters are others now: the outputs that follow at once are seen by all.
+void Monolithic::instant_passed(CoupledSystem& system, Time now) {
+  constants_changed(system);
+  evaluate_signals(system, now, x_);
+  system.publish(now, inputs_, std::span(signals_).first(system.graph().outputs()));
 }
 
 MethodMemory Monolithic::memory() const {

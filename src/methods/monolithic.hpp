@@ -41,6 +41,7 @@ class Monolithic final : public Method {
   void start(CoupledSystem& system, const RunSettings& settings) override;
   MacroStepReport advance(CoupledSystem& system) override;
   void constants_changed(CoupledSystem& system) override;
+  void instant_passed(CoupledSystem& system, Time now) override;
   MethodMemory memory() const override;
   void restore(const MethodMemory& memory) override;
   std::vector<Fact> notes(const CoupledSystem& system) const override;
@@ -48,7 +49,7 @@ class Monolithic final : public Method {
   /// The inputs are the first guesses of the loops, so they decide the last bits of what follows.
   template <class Visitor>
   void fields(Visitor& visit) {
-    visit(step_, x_, inputs_, input_slopes_, signals_);
+    visit(step_, now_, x_, inputs_, input_slopes_, signals_);
   }
 
  private:
@@ -71,6 +72,7 @@ class Monolithic final : public Method {
   MonolithicOptions options_;
   base::Grid grid_;
   std::uint64_t step_ = 0;
+  Time now_ = 0.0;
   std::vector<Equations*> equations_;
   bool differentiates_inputs_ = false;
   bool reports_steps_ = false;  ///< a subsystem requires a report of every internal step

@@ -131,6 +131,15 @@ Json correction_of(const RunSummary& summary) {
   return {{"file", correction.file}, {"inputs", correction.inputs}, {"residual", correction.error}};
 }
 
+Json effect_of(const ScenarioEffect& effect) {
+  Json json{{"time", effect.time}, {"entry", effect.entry}, {"action", effect.action}, {"target", effect.target}};
+  if (effect.value) json["value"] = reporting::json_of(*effect.value);
+  if (effect.until) json["until"] = *effect.until;
+  if (effect.late_by) json["late_by"] = *effect.late_by;
+  if (effect.crossed) json["crossed"] = *effect.crossed;
+  return json;
+}
+
 Json changed_parameters(const RunSummary& summary) {
   Json parameters = Json::object();
   for (const auto& [name, value] : summary.parameters) parameters[name] = reporting::json_of(value);
@@ -180,6 +189,7 @@ std::string summary_json(const RunSummary& summary, std::span<const Signal> reco
   for (const auto& [time, name, value] : summary.changes) {
     json["changes"].push_back({{"time", time}, {"variable", name}, {"value", reporting::json_of(value)}});
   }
+  for (const auto& effect : summary.scenario) json["scenario"].push_back(effect_of(effect));
   if (summary.resumed_from) {
     json["resumed_from"] = {{"directory", summary.resumed_from->directory}, {"time", summary.resumed_from->time}};
   }

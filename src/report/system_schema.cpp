@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "description/run_keys.hpp"
+#include "description/scenario_keys.hpp"
 #include "description/subsystem_keys.hpp"
 #include "report/json_parts.hpp"
 
@@ -203,6 +204,32 @@ Json sweep_schema() {
   return table_of(std::move(properties), "many runs of the system (entrain sweep)");
 }
 
+Json scenario_schema() {
+  Json properties;
+  auto actions = Json::array();
+  for (const auto& [action, word] : ChoiceNames<ScenarioAction>::all) {
+    properties[std::string(word)] = text("an input, an output, \"a.y -> b.u\" or a tunable parameter");
+    actions.push_back({{"required", Json::array({word})}});
+  }
+  description::for_each_scenario_key([&](const auto& key) {
+    using Field = std::remove_cvref_t<decltype(ScenarioDescription{}.*key.field)>;
+    using Type = typename TypeOf<Field>::type;
+    Json schema;
+    if constexpr (std::is_same_v<Type, Value>) {
+      schema = scalar();
+    } else {
+      schema = value_type<Type>();
+    }
+    add_limits(schema, key.limits);
+    schema["description"] = key.help;
+    properties[std::string(key.name)] = std::move(schema);
+  });
+  Json entry = table_of(std::move(properties), "what happens, to what and when (docs/scenarios.md)");
+  entry["oneOf"] = std::move(actions);
+  entry["anyOf"] = Json::array({{{"required", {"at"}}}, {{"required", {"when"}}}});
+  return list_of(std::move(entry), "what happens during the run");
+}
+
 Json record_schema() {
   return table_of(
       {{"variables", list_of({{"type", "string"}}, "patterns with *; without: all outputs")},
@@ -229,6 +256,7 @@ std::string system_schema_json(const std::vector<MethodInfo>& methods) {
          {"connections", connections_schema()},
          {"bonds", named(std::move(bond), "power bonds, whose residual energy is measured")},
          {"schedule", named(pairs({{"type", "number"}}, "[time in s, value]"), "values that change while it runs")},
+         {"scenario", scenario_schema()},
          {"placement", named({{"type", "integer"}, {"minimum", 0}}, "ranks of subsystems, by their names")},
          {"sweep", sweep_schema()},
          {"record", record_schema()}}}});

@@ -50,7 +50,7 @@ Error error_of(const std::exception& thrown) {
 template <class Visitor>
 void visit_progress(Visitor& visit, RunSummary& summary) {
   visit(summary.reached, summary.macro_steps, summary.smallest_step, summary.largest_step, summary.rejected_steps,
-        summary.iterations, summary.wall_seconds, summary.changes);
+        summary.iterations, summary.wall_seconds, summary.changes, summary.scenario);
 }
 
 }  // namespace
@@ -62,6 +62,12 @@ namespace entrain {
 template <class Visitor>
 void visit_fields(Visitor& visit, ValueChange& change) {
   visit(change.time, change.name, change.value);
+}
+
+template <class Visitor>
+void visit_fields(Visitor& visit, ScenarioEffect& effect) {
+  visit(effect.time, effect.entry, effect.action, effect.target, effect.value, effect.until, effect.late_by,
+        effect.crossed);
 }
 
 template <class Visitor>
@@ -189,6 +195,7 @@ void Runner::advance_while_before(Time t, Steps steps) {
       finish(Termination::Interrupted, fmt::format("interrupted at t = {} s", summary_.reached));
       return;
     }
+    if (system_.engine().scenario() != nullptr) pass_scenario();
     // Values that were set since then, or a checkpoint of the limit from the left.
     if (system_.engine().events() != nullptr) pass_instant();
     if (corrections_ != nullptr) corrections_->apply(system_, summary_.macro_steps);
@@ -196,6 +203,7 @@ void Runner::advance_while_before(Time t, Steps steps) {
     auto stopper = system_.engine().stop_request();
     const Time before = std::exchange(summary_.reached, stopper ? system_.time_of(*stopper) : report.reached);
     if (summary_.reached > before) note_macro_step(summary_.reached - before);
+    if (auto* scenario = system_.engine().scenario()) scenario->follow(summary_.reached);
     summary_.iterations += report.iterations;
     summary_.rejected_steps += report.rejected;
     if (system_.engine().discrete() != nullptr) exchange_discrete();
@@ -237,6 +245,33 @@ void Runner::pass_instant() {
   if (needs_.discrete) system_.engine().discrete()->read(true);
   method_.instant_passed(system_, summary_.reached);
   if (!observers_.empty()) notify_observers();
+}
+
+/// What the scenario changes at the time reached, likewise.
+void Runner::pass_scenario() {
+  coupling::Scenario& scenario = *system_.engine().scenario();
+  if (scenario.is_due(summary_.reached)) {
+    scenario.run(summary_.reached, summary_.scenario);
+    method_.instant_passed(system_, summary_.reached);
+    if (!observers_.empty()) notify_observers();
+  }
+  scenario.look(summary_.reached);
+}
+
+/// Entries that came too late, or not at all.
+void Runner::note_scenario() {
+  const coupling::Scenario* scenario = system_.engine().scenario();
+  if (scenario == nullptr) return;
+  for (const auto& effect : summary_.scenario) {
+    if (!effect.late_by) continue;
+    summary_.warnings.push_back(
+        {FactCode::ScenarioLate,
+         {effect.target},
+         {{"action", effect.action}, {"time", effect.time - *effect.late_by, "s"}, {"late", *effect.late_by, "s"}}});
+  }
+  for (const auto* entry : scenario->never_true()) {
+    summary_.notes.push_back({FactCode::ScenarioNeverTrue, {entry->target}, {{"action", to_word(entry->action)}}});
+  }
 }
 
 bool Runner::is_interrupted() const {
@@ -423,6 +458,7 @@ void Runner::finish(Termination termination, std::string message) {
     }
   }
   note_real_time();
+  note_scenario();
   if (frame_count_ > 0) summary_.notes.push_back({FactCode::FramesRecorded, {}, {{"count", frame_count_}}});
   for (auto* watcher : watchers_) watcher->end(summary_);
   for (auto* observer : observers_) {

@@ -98,6 +98,7 @@ class Runner {
   void fill_sample_values();
   void fill_slopes();
   void exchange_discrete();
+  void pass_scenario();
   void pass_instant();
   void collect_warnings();
   void finish(Termination termination, std::string message);
@@ -106,6 +107,7 @@ class Runner {
   void refresh_residuals();
   void limit_seconds();
   void note_real_time();
+  void note_scenario();
 
   CoupledSystem& system_;
   Method& method_;

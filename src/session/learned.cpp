@@ -84,6 +84,7 @@ std::vector<std::string> description_lines(const SystemDescription& description)
   system.subsystems = description.subsystems;
   system.connections = description.connections;
   system.schedule = description.schedule;
+  system.scenario = description.scenario;
   for (auto& subsystem : system.subsystems) {
     // The same files elsewhere, and 1 in place of 1.0, are the same system.
     description::for_each_source_file(

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "assembly/assembly.hpp"
+#include "assembly/scenario.hpp"
 #include "assembly/subsystem_factory.hpp"
 #include "base/open_archives.hpp"
 #include "base/suggest.hpp"
@@ -94,6 +95,9 @@ SystemDescription with_defaults(SystemDescription description, Method* method) {
     description.step = {(description.stop->value - description.start.value) / kDefaultSteps, {}};
   }
   if (!description.tolerance) description.tolerance = {kDefaultTolerance, {}};
+  for (auto& entry : description.scenario) {
+    if (entry.action == ScenarioAction::Noise && !entry.interval && description.step) entry.interval = description.step;
+  }
   if (method != nullptr) {
     auto& written = description.method_options[description.method.value];
     for (auto& [name, value] : options_in_force(*method)) written.insert({name, {std::move(value), {}}});
@@ -405,6 +409,7 @@ Prepared prepare(const SystemDescription& written, int threads, const Extensions
   for (auto& signal : running::bond_signals(bonds, graph)) own_signals.push_back(std::move(signal));
   check_recorded_names(description.record, assembly, std::move(own_signals), problems);
   check_judged_ports(description, assembly, problems);
+  auto scenario = assembly::scenario_of(description, assembly, graph, problems);
   check_options(description, methods, graph, problems);
   prepared.method = std::move(methods.in_use);
   if (prepared.method) check_bonds(description, *prepared.method, found_bonds, problems);
@@ -428,6 +433,7 @@ Prepared prepare(const SystemDescription& written, int threads, const Extensions
                               .discrete_connections = std::move(assembly.discrete_connections),
                               .discrete_starts = std::move(assembly.discrete_starts),
                               .scheduled_inputs = std::move(assembly.scheduled_inputs),
+                              .scenario = std::move(scenario),
                               .shares_events = shares_events,
                               .clock_connections = std::move(assembly.clock_connections),
                               .shared = shared}));

@@ -261,7 +261,7 @@ void Trials::look_ahead(Own& own, Duration size) {
   own.stand_in->set_step({size, own.continued, own.continued_slopes});
 }
 
-void Trials::follow_inputs(std::span<double> values, std::span<double> slopes) const {
+void Trials::follow_inputs(Time now, std::span<double> values, std::span<double> slopes) const {
   const Graph& graph = engine_.graph();
   const coupling::TransferPlan& plan = engine_.transfer();
   for (const OutputId y : fed_through_) {
@@ -271,8 +271,9 @@ void Trials::follow_inputs(std::span<double> values, std::span<double> slopes) c
     const auto inputs = graph.inputs_of(s);
     for (std::size_t j = 0; j < inputs.count; ++j) {
       const InputId input{inputs.first + j};
-      const double begins_off = plan.incoming(input, values) - own.participant->inputs()[j];
-      const double slope_off = plan.factor(input) * slopes[plan.source(input)] - own.input_slopes[j];
+      const double begins_off = plan.incoming(input, values) + plan.moved(input, now) - own.participant->inputs()[j];
+      const double slope_off =
+          plan.factor(input) * slopes[plan.source(input)] + plan.slope(input) - own.input_slopes[j];
       const auto gain = own.stand_in ? Estimator::InputGain{own.stand_in->direct_gain(output, j), 0.0}
                                      : own.estimator->gain_at_point(output, j);
       values[y] += gain.value * begins_off;

@@ -56,7 +56,7 @@ class Trials {
   /// Outputs with feedthrough belong to the inputs that the last step ended with. Where the next one begins with others
   /// (what `values` and `slopes` of all signals deliver), estimated outputs follow, by their linearization; outputs in
   /// loops stay.
-  void follow_inputs(std::span<double> values, std::span<double> slopes) const;
+  void follow_inputs(Time now, std::span<double> values, std::span<double> slopes) const;
   /// All subsystems, under the polynomials in CoupledSystem::coefficients. One task per subsystem, in their order.
   void run(std::span<const StepTask> tasks, TrialBlock& result);
   /// Why the first subsystem that did refused the latest trials: rejected, or its integrator gave up. Empty if none

@@ -44,6 +44,25 @@ def test_start_values_by_keyword_item_and_call_are_the_same():
     assert by_item["prey"]["start"] == {"alpha": 0.7}
 
 
+def test_a_scenario_is_a_file_or_a_list_for_one_run(tmp_path):
+    system = lotka_volterra()
+    system["prey.beta"] = 0.0  # then ln p is the integral of alpha
+    entries = [{"at": 0.5, "set": "prey.alpha", "value": -1}, {"at": 1.25, "release": "prey.alpha"}]
+    (tmp_path / "fault.toml").write_text(
+        '[[scenario]]\nat = 0.5\nset = "prey.alpha"\nvalue = -1\n[[scenario]]\nat = 1.25\nrelease = "prey.alpha"\n'
+    )
+    by_list = system.run(scenario=entries, estimate=False)
+    by_file = system.run(scenario=tmp_path / "fault.toml", estimate=False)
+    plain = system.run(estimate=False)
+    assert np.array_equal(by_list["prey.p"].values, by_file["prey.p"].values)
+    growth = np.log(by_list["prey.p"].last / plain["prey.p"].last)
+    alpha = np.log(plain["prey.p"].last / plain["prey.p"].values[0]) / 2.0
+    assert growth == pytest.approx(-0.75 * (1.0 + alpha), abs=1e-8)  # the tolerance of the integrators is 1e-10
+    assert [(e["time"], e["action"]) for e in by_list.summary["scenario"]] == [(0.5, "set"), (1.25, "release")]
+    with pytest.raises(en.Error, match="unknown variable 'prey.alhpa'"):
+        system.run(scenario=[{"at": 0.5, "set": "prey.alhpa", "value": 1.0}])
+
+
 def test_an_fmu_an_ssp_and_a_folder(tmp_path):
     alone = en.System(FMUS / "2" / "mechanical_left.fmu")
     assert alone.subsystems == ["fmu"]

@@ -145,6 +145,27 @@ TEST(SystemEdit, renamed_subsystem_keeps_its_connections) {
   EXPECT_EQ(with_subsystem_renamed(text, "mass/one", "left").find("mass/one"), std::string::npos);
 }
 
+TEST(SystemEdit, scenario_follows_a_renamed_or_removed_subsystem) {
+  const std::string tables = std::string(kText) +
+                             "[[scenario]]\nat = 1.0\nbias = \"left.v -> right.v\"\nvalue = 2 # N\n"
+                             "[[scenario]]\nwhen = \"right.F > 3\"\ndrop = \"logger.x\"\n";
+  const auto renamed = parse(with_subsystem_renamed(tables, "right", "end"), "system.toml");
+  ASSERT_EQ(renamed.scenario.size(), 2U);
+  EXPECT_EQ(renamed.scenario[0].target.value, "left.v -> end.v");
+  EXPECT_EQ(renamed.scenario[1].when->value, "end.F > 3");
+  const auto removed = parse(without_subsystem(tables, "left"), "system.toml");
+  ASSERT_EQ(removed.scenario.size(), 1U);
+  EXPECT_EQ(removed.scenario[0].target.value, "logger.x");
+
+  const std::string list =
+      "scenario = [\n  { at = 1.0, drop = \"left.F\" },  # first\n  { at = 2.0, drop = \"logger.x\" },\n]\n" +
+      std::string(kText);
+  EXPECT_EQ(parse(with_subsystem_renamed(list, "left", "l"), "system.toml").scenario[0].target.value, "l.F");
+  const auto one = parse(without_subsystem(list, "left"), "system.toml");
+  ASSERT_EQ(one.scenario.size(), 1U);
+  EXPECT_EQ(one.scenario[0].target.value, "logger.x");
+}
+
 TEST(SystemEdit, strings_of_all_kinds_hide_what_looks_like_toml) {
   const std::string text =
       "[run]\nstop = 1\n[subsystems.a]\nstart = { t = \"\"\"x ] } # [run]\n\"\"\"\", l = ''' '[z]' ''' }\nmodel = "

@@ -25,6 +25,7 @@ export interface ChartOptions {
   view: TimeView;
   height?: number;
   logarithmic?: boolean;
+  events?: number[]; // times that are marked by a line across the chart
   track?: boolean; // the values are numbers of rows: no axis for them, and nothing to read off
   pins?: Pins;
 }
@@ -301,8 +302,25 @@ function constantOf(lines: Line[]): number | null {
   return known.length > 0 && known.every((value) => value === known[0]) ? known[0]! : null;
 }
 
+/** Dashed, behind the curves. */
+function drawEvents(plot: uPlot, times: number[]): void {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.strokeStyle = colour("muted");
+  ctx.setLineDash([4, 4]);
+  for (const time of times) {
+    const x = Math.round(plot.valToPos(time, "x", true)) + 0.5;
+    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+  }
+  ctx.restore();
+}
+
 export function chart(options: ChartOptions): HTMLElement {
-  const { lines, view, logarithmic = false, height = 200, track = false, pins } = options;
+  const { lines, view, logarithmic = false, height = 200, track = false, events = [], pins } = options;
   const rows: uPlot.Scale = { range: [0.3, lines.length + 0.7] };
   const numbers = seriesNumbers(lines);
   const constant = logarithmic || track ? null : constantOf(lines);
@@ -343,6 +361,7 @@ export function chart(options: ChartOptions): HTMLElement {
           const { min, max } = u.scales.x;
           if (key === "x" && min != null && max != null) view.set(min, max);
         }],
+        drawAxes: [(u) => drawEvents(u, events)],
         setCursor: track ? [] : [(u) => readout.show(u)],
         ready: [(u) => u.setScale("x", { min: view.min, max: view.max })],
       },

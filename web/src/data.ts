@@ -92,6 +92,19 @@ export interface Run {
   parameters: Record<string, unknown>;
   bonds?: Record<string, Record<string, unknown>>;
   pacing?: Pacing;
+  scenario?: ScenarioEffect[];
+}
+
+/** What happened of the scenario; `until`: the end of a ramp. */
+export interface ScenarioEffect {
+  time: number;
+  entry: number;
+  action: string;
+  target: string;
+  value?: number | string | boolean | null;
+  until?: number;
+  late_by?: number;
+  crossed?: number;
 }
 
 export interface TimingQuantiles {

@@ -14,6 +14,7 @@ import { corrected, errors, horizons, learning, repeatedRuns } from "./sections/
 import { options } from "./sections/options";
 import { pacing } from "./sections/pacing";
 import { reproducedPapers, reproduction } from "./sections/reproduction";
+import { scenario } from "./sections/scenario";
 import type { Section, SectionOf } from "./sections/section";
 import { rendered } from "./sections/section";
 import { signals } from "./sections/signals";
@@ -24,7 +25,7 @@ import { verdict } from "./sections/verdict";
 import { toggleTheme } from "./theme";
 import { TimeView } from "./time_view";
 
-const RUN_SECTIONS: SectionOf<RunPage>[] = [system, signals, frames, pacing, steps, coupling, energy, cost, calls, options];
+const RUN_SECTIONS: SectionOf<RunPage>[] = [system, signals, scenario, frames, pacing, steps, coupling, energy, cost, calls, options];
 const COMPARISON_SECTIONS: SectionOf<ComparisonPage>[] = [runs, errorOverCost, differences, overlays];
 const LEARNING_SECTIONS: SectionOf<LearningPage>[] = [errors, horizons, corrected, repeatedRuns];
 const ADVICE_SECTIONS: SectionOf<AdvicePage>[] = [methods, front, stability, consistency, search, heat];

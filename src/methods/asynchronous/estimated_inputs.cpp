@@ -21,6 +21,16 @@ const OutputEstimate* source_of(const CoupledSystem& system, EstimatedInputs::Es
   return source < estimates.size() ? &estimates[source] : nullptr;
 }
 
+/// Of an input that no output feeds, over a step that begins at `from`.
+EstimatedInputs::Polynomial constant(const CoupledSystem& system, InputId input, Time from) {
+  EstimatedInputs::Polynomial polynomial;
+  polynomial.coefficients[0] = system.inputs()[input];
+  if (system.engine().scenario() == nullptr) return polynomial;
+  polynomial.coefficients[0] = system.signals()[system.engine().transfer().source(input)];
+  polynomial.arrive(system.engine().transfer(), input, from);
+  return polynomial;
+}
+
 }  // namespace
 
 void EstimatedInputs::start(const CoupledSystem& system, const StepScheduler& scheduler, const Settings& settings) {
@@ -45,9 +55,13 @@ numerics::EndPoint EstimatedInputs::Polynomial::at(Duration s) const {
   return point;
 }
 
-void EstimatedInputs::Polynomial::arrive(const coupling::TransferPlan& plan, InputId input) {
-  coefficients[0] = plan.transferred(input, coefficients[0]);
+void EstimatedInputs::Polynomial::arrive(const coupling::TransferPlan& plan, InputId input, Time from) {
+  coefficients[0] = plan.transferred(input, coefficients[0]) + plan.moved(input, from);
   for (std::size_t p = 1; p < coefficients.size(); ++p) coefficients[p] *= plan.factor(input);
+  if (const double slope = plan.slope(input); slope != 0.0) {
+    coefficients[1] += slope;
+    degree = std::max(degree, 1);
+  }
 }
 
 EstimatedInputs::Polynomial EstimatedInputs::carried_on(const OutputEstimate& estimate, Time from) {
@@ -65,14 +79,14 @@ int EstimatedInputs::extrapolate(CoupledSystem& system, Estimates estimates, con
     const OutputEstimate* estimate = source_of(system, estimates, input);
     auto& polynomial = polynomials_.emplace_back();
     if (estimate == nullptr) {
-      polynomial.coefficients[0] = system.inputs()[input];
+      polynomial = constant(system, input, step.from);
       continue;
     }
     polynomial = carried_on(*estimate, step.from);
     if (step.size > kFar * estimate->latest_step()) {
       polynomial = inputs_[input].distant.carried_on(*estimate, polynomial, step.from, settings_.calibration);
     }
-    polynomial.arrive(system.engine().transfer(), input);
+    polynomial.arrive(system.engine().transfer(), input, step.from);
     // The run begins, or the source has jumped since.
     const bool begins_anew = std::exchange(inputs_[input].joined_cuts, estimate->cuts()) != estimate->cuts();
     if (!smooth || begins_anew) continue;
@@ -144,7 +158,7 @@ int EstimatedInputs::interpolate(CoupledSystem& system, Estimates estimates, con
     const OutputEstimate* estimate = source_of(system, estimates, input);
     auto& polynomial = polynomials_.emplace_back();
     if (estimate == nullptr) {
-      polynomial.coefficients[0] = system.inputs()[input];
+      polynomial = constant(system, input, step.from);
       continue;
     }
     const bool remembered =
@@ -153,7 +167,7 @@ int EstimatedInputs::interpolate(CoupledSystem& system, Estimates estimates, con
     polynomial = !remembered        ? over_all_samples(*estimate, inputs_[input].course, step)
                  : known_to_the_end ? between_samples(*estimate, step)
                                     : carried_on(*estimate, step.from);
-    polynomial.arrive(system.engine().transfer(), input);
+    polynomial.arrive(system.engine().transfer(), input, step.from);
   }
   return write(system, step);
 }

@@ -51,7 +51,8 @@ class EstimatedInputs {
     std::array<double, kMaxInputDegree + 1> coefficients{};  ///< by powers of the time since the start of the step
     int degree = 0;
     numerics::EndPoint at(Duration s) const;
-    void arrive(const coupling::TransferPlan& plan, InputId input);  ///< from the output's values to the input's
+    /// From the output's values to the input's, of a step that begins at `from`.
+    void arrive(const coupling::TransferPlan& plan, InputId input, Time from);
     template <class Visitor>
     void fields(Visitor& visit) {
       visit(coefficients, degree);

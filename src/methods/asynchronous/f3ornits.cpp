@@ -142,7 +142,7 @@ void F3ornits::reach_next(CoupledSystem& system) {
 
 void F3ornits::plan(CoupledSystem& system) {
   for (const SubsystemId s : due_) {
-    Time event = events_.next(s);
+    Time event = std::min(events_.next(s), events_.instant());
     for (const SubsystemId source : scheduler_.sources(s)) event = std::min(event, events_.next(source));
     requests_[s].event = base::reached(now_, event) ? kNever : event;
   }
@@ -229,6 +229,12 @@ void F3ornits::begin_new_past(const CoupledSystem& system, SubsystemId s) {
   }
   requests_[s].proposal = member.outputs.count > 0 ? member.limits.min : kNever;
   member.starting = options_.initial_step == 0.0;
+}
+
+/// Behind what the scenario has changed, nothing is continued from the past.
+void F3ornits::instant_passed(CoupledSystem& system, Time now) {
+  for (const SubsystemId s : due_) begin_new_past(system, s);
+  events_.pass_instant(system, now);
 }
 
 F3ornits::Verdict F3ornits::judge_outputs(const CoupledSystem& system, SubsystemId s) {

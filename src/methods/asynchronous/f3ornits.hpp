@@ -70,6 +70,7 @@ class F3ornits final : public Method {
   std::vector<std::string> step_tolerances() const override { return traits().knobs.tolerances; }
   void start(CoupledSystem& system, const RunSettings& settings) override;
   MacroStepReport advance(CoupledSystem& system) override;
+  void instant_passed(CoupledSystem& system, Time now) override;
   MethodMemory memory() const override;
   void restore(const MethodMemory& memory) override;
 

@@ -141,6 +141,7 @@ Time Waveform::end_of_window() const {
     const Time event = events_.next(SubsystemId{s});
     if (!base::reached(now_, event)) end = std::min(end, event);
   }
+  if (!base::reached(events_.instant(), end)) return events_.instant();
   const Duration least = 0.5 * (members_.empty() ? 0.0 : free_step_);
   return end > settings_.stop - least ? settings_.stop : end;
 }
@@ -453,14 +454,15 @@ void Waveform::write_inputs(CoupledSystem& system, SubsystemId s, std::size_t sa
     const Connection* connection = graph.source(input);
     SampledOutputs::Polynomial polynomial{};
     if (connection == nullptr) {
-      polynomial[0] = system.incoming(input);
+      polynomial[0] = system.incoming(input) + transfer.moved(input, from);
     } else {
       const SubsystemId source = graph.owner(connection->output);
       const Member& other = members_[source];
       polynomial = other.outputs.over(connection->output - other.outputs_range.first, from, size, options_.degree);
-      polynomial[0] = transfer.transferred(input, polynomial[0]);
+      polynomial[0] = transfer.transferred(input, polynomial[0]) + transfer.moved(input, from);
       for (std::size_t p = 1; p < polynomial.size(); ++p) polynomial[p] *= transfer.factor(input);
     }
+    if (const double slope = transfer.slope(input); slope != 0.0 && options_.degree > 0) polynomial[1] += slope;
     for (int p = 0; p <= options_.degree; ++p) {
       to[static_cast<std::size_t>(p) * count + j] = polynomial[static_cast<std::size_t>(p)];
     }
@@ -492,7 +494,8 @@ void Waveform::bring_to_end(CoupledSystem& system, SubsystemId s, Time end, std:
     if (connection == nullptr) continue;
     const Member& source = members_[system.graph().owner(connection->output)];
     const double there = source.outputs.at(connection->output - source.outputs_range.first, end, options_.degree);
-    const double gap = engine_->transfer().transferred(input, there) - participant.step.held(j);
+    const double gap = engine_->transfer().transferred(input, there) + engine_->transfer().moved(input, end) -
+                       participant.step.held(j);
     for (std::size_t o = 0; o < outputs.size(); ++o) outputs[o] += member.direct[o * member.inputs.count + j] * gap;
   }
 }
@@ -609,8 +612,9 @@ void Waveform::instant_passed(CoupledSystem& system, Time t) {
     member.raw.assign(engine_->executor().of(SubsystemId{s}).outputs().begin(),
                       engine_->executor().of(SubsystemId{s}).outputs().end());
     member.observed = false;
-    events_.put_back(SubsystemId{s}, system.next_event(SubsystemId{s}, t));
+    events_.put_back(SubsystemId{s}, engine_->next_event(SubsystemId{s}, t));
   }
+  events_.pass_instant(system, t);
   solved_until_ = t;
 }
 

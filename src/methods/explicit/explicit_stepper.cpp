@@ -110,12 +110,13 @@ void ExplicitStepper::start(CoupledSystem& system, const RunSettings& settings, 
   for (std::size_t s = 0; s < system.size(); ++s)
     imposed = imposed || system.capabilities(SubsystemId{s}).imposed_step.has_value();
   ends_at_events_ = system.has_instants() && !imposed;  // an imposed step is made as it is
-  if (ends_at_events_ && control_ == nullptr) {
+  ends_at_instants_ = system.engine().scenario() != nullptr && !imposed;
+  if ((ends_at_events_ || ends_at_instants_) && control_ == nullptr) {
     event_grid_.start(settings);
     control_ = &event_grid_;
   }
   if (!settings.prescribed.empty()) {
-    prescribed_.start(settings.prescribed.front(), options.adaptive || ends_at_events_);
+    prescribed_.start(settings.prescribed.front(), options.adaptive || ends_at_events_ || ends_at_instants_);
     control_ = &prescribed_;
   }
   start_ = settings.start;
@@ -169,11 +170,11 @@ void ExplicitStepper::evaluate_functions(CoupledSystem& system) {
 }
 
 void ExplicitStepper::begin_step() {
-  if (control_ != nullptr) calendar_.choose(memory_.step, control_->now(), control_->next(events_.earliest()));
+  if (control_ != nullptr) calendar_.choose(memory_.step, control_->now(), control_->next(events_.earliest_stop()));
   any_committed_ = false;
-  if (!ends_at_events_) return;
+  if (!ends_at_events_ && !ends_at_instants_) return;
   std::fill(jumped_.begin(), jumped_.end(), 0);
-  for (const Time exact : {events_.earliest(), event_grid_.next_time()}) {
+  for (const Time exact : {events_.earliest_stop(), event_grid_.next_time()}) {
     if (base::same_time(next_time(), exact)) calendar_.land_on(exact);
   }
 }

@@ -159,7 +159,7 @@ class ExplicitStepper {
   EventTracker events_;
   DefectControl defect_;                 // with `adaptive`
   PrescribedSteps prescribed_;           // in place of any other control
-  EventGrid event_grid_;                 // where subsystems handle events together
+  EventGrid event_grid_;                 // where subsystems handle events together, or with a scenario
   MacroStepControl* control_ = nullptr;  // null: the grid
   Time start_ = 0.0;
   bool refresh_ = false;
@@ -168,6 +168,7 @@ class ExplicitStepper {
   bool waveforms_ = false;              // polynomials from outside are added to the inputs
   bool met_event_ = false;              // the macro step under way
   bool ends_at_events_ = false;         // a macro step is left where a subsystem finds an event
+  bool ends_at_instants_ = false;       // a macro step ends where the scenario changes something
   bool any_committed_ = false;          // in the macro step under way
   std::vector<StepTask> tasks_;         // of the batch under way
   std::vector<SubsystemId> functions_;  // in the order of evaluation

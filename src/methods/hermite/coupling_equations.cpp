@@ -25,9 +25,13 @@ constexpr double kOutgrown = 256.0;
 }  // namespace
 
 CouplingEquations::CouplingEquations(const CoupledSystem& system, std::span<const OutputId> unknowns)
-    : graph_(system.graph()), unknowns_(unknowns.begin(), unknowns.end()), revision_(system.size(), 0) {
+    : graph_(system.graph()),
+      transfer_(system.engine().transfer()),
+      transfer_revision_(transfer_.revision()),
+      unknowns_(unknowns.begin(), unknowns.end()),
+      revision_(system.size(), 0) {
   if (unknowns_.empty()) return;
-  find_blocks(system);
+  find_blocks();
   place_blocks();
   values_.assign(4 * blocks_.size(), 0.0);
   right_side_.assign(2 * unknowns_.size(), 0.0);
@@ -35,12 +39,11 @@ CouplingEquations::CouplingEquations(const CoupledSystem& system, std::span<cons
 }
 
 /// Per subsystem: every connected output of it against every output that feeds it, and itself for the identity.
-void CouplingEquations::find_blocks(const CoupledSystem& system) {
+void CouplingEquations::find_blocks() {
   constexpr auto kNone = static_cast<std::size_t>(-1);
   std::vector<std::size_t> unknown_of(graph_.outputs(), kNone);
   for (std::size_t k = 0; k < unknowns_.size(); ++k) unknown_of[unknowns_[k]] = k;
-  const auto& transfer = system.engine().transfer();
-  for (std::size_t s = 0; s < system.size(); ++s) {
+  for (std::size_t s = 0; s < graph_.subsystems(); ++s) {
     first_block_.push_back(blocks_.size());
     const auto inputs = graph_.inputs_of(SubsystemId{s});
     const auto outputs = graph_.outputs_of(SubsystemId{s});
@@ -49,7 +52,7 @@ void CouplingEquations::find_blocks(const CoupledSystem& system) {
     };
     std::vector<Feed> feeds;
     for (std::size_t j = 0; j < inputs.count; ++j) {
-      const std::size_t source = transfer.source(InputId{inputs.first + j});
+      const std::size_t source = transfer_.source(InputId{inputs.first + j});
       if (source < graph_.outputs()) feeds.push_back({unknown_of[source], j});
     }
     std::stable_sort(feeds.begin(), feeds.end(), [](const Feed& a, const Feed& b) { return a.column < b.column; });
@@ -63,7 +66,8 @@ void CouplingEquations::find_blocks(const CoupledSystem& system) {
           blocks_.push_back({row, feed.column, 0, 0, terms_.size(), 0});
           has_diagonal = has_diagonal || feed.column == row;
         }
-        terms_.push_back({i, feed.input, transfer.factor(InputId{inputs.first + feed.input})});
+        const InputId wire{inputs.first + feed.input};
+        terms_.push_back({i, feed.input, wire, transfer_.factor(wire)});
         ++blocks_.back().terms;
       }
       if (!has_diagonal) blocks_.push_back({row, row, 0, 0, terms_.size(), 0});
@@ -107,7 +111,12 @@ void CouplingEquations::update(trials::Trials& trials, const Step& step, std::sp
   for (std::size_t k = 0; k < memory_.scale.size(); ++k)
     rescaled = rescaled || magnitudes[k] > kOutgrown * memory_.scale[k];
   if (rescaled) std::copy(magnitudes.begin(), magnitudes.end(), memory_.scale.begin());
-  const bool all = rescaled || step.size != step_.size || step.slopes_known != step_.slopes_known;
+  const bool rewired = transfer_revision_ != transfer_.revision();
+  if (rewired) {
+    for (Term& term : terms_) term.factor = transfer_.factor(term.wire);
+    transfer_revision_ = transfer_.revision();
+  }
+  const bool all = rewired || rescaled || step.size != step_.size || step.slopes_known != step_.slopes_known;
   step_ = step;
   const auto revisions = trials.gains_revisions();
   if (!all && std::equal(revisions.begin(), revisions.end(), revision_.begin())) return;

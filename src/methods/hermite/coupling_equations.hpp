@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "coupling/transfer.hpp"
 #include "methods/hermite/hermite_step.hpp"
 #include "numerics/sparse_lu.hpp"
 #include "trials/trials.hpp"
@@ -51,6 +52,7 @@ class CouplingEquations {
   /// One input of the subsystem whose output is the row, fed by the output that is the column.
   struct Term {
     std::size_t output, input;  // numbers inside the subsystem
+    InputId wire;
     double factor;
   };
   struct Block {
@@ -60,7 +62,7 @@ class CouplingEquations {
     std::size_t first_term = 0, terms = 0;
   };
 
-  void find_blocks(const CoupledSystem& system);
+  void find_blocks();
   void place_blocks();
   template <class Estimate>  // trials::Estimator or trials::StandIn
   void compute_block(const Estimate& estimator, const Block& block);
@@ -68,6 +70,8 @@ class CouplingEquations {
   [[noreturn]] void throw_singular(std::size_t unknown, const Step& step) const;
 
   const Graph& graph_;
+  const coupling::TransferPlan& transfer_;
+  std::uint64_t transfer_revision_ = 0;  // of the factors in the terms
   std::vector<OutputId> unknowns_;
   std::vector<Block> blocks_;  // by subsystem of the row
   std::vector<Term> terms_;

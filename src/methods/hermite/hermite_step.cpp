@@ -86,7 +86,7 @@ std::optional<double> HermiteStep::continued_defect(OutputId y) const {
 void HermiteStep::begin() {
   if (restart_ == HermiteRestart::Real) {
     trials_->begin(memory_.now, window_.size, memory_.left.slopes);
-    if (memory_.slopes_known) trials_->follow_inputs(memory_.left.values, memory_.left.slopes);
+    if (memory_.slopes_known) trials_->follow_inputs(memory_.now, memory_.left.values, memory_.left.slopes);
   } else {  // the polynomials go on with their own slopes; subsystems that provide no others keep those
     real_slopes_ = memory_.left.slopes;
     trials_->begin(memory_.now, window_.size, real_slopes_);
@@ -127,8 +127,9 @@ void HermiteStep::write_inputs(CoupledSystem& system) const {
           {factor * (right_.values[source] - memory_.left.values[source]), factor * right_.slopes[source]},
           window_.size};
       const auto c = memory_.slopes_known ? course.coefficients() : course.parabola();
-      coefficient[0][i] = plan.incoming(input, memory_.left.values);
+      coefficient[0][i] = plan.incoming(input, memory_.left.values) + plan.moved(input, memory_.now);
       for (std::size_t p = 1; p <= static_cast<std::size_t>(top); ++p) coefficient[p][i] = c[p];
+      if (const double slope = plan.slope(input); slope != 0.0) coefficient[1][i] += slope;  // of a ramp
     }
   }
 }

@@ -272,7 +272,9 @@ Marcher::Window Marcher::next_window() const {
 
 /// The time that the steps must meet next.
 Time Marcher::goal() const {
-  const Time end = adapts_ ? settings_.stop : grid_time(memory_.grid_step + 1);
+  Time end = adapts_ ? settings_.stop : grid_time(memory_.grid_step + 1);
+  // What the scenario changes is changed behind the step that ends there.
+  if (const Time instant = events_.instant(); !step_.imposed() && !base::reached(instant, end)) end = instant;
   return !step_.imposed() && base::reached(end, events_.earliest()) ? before(events_.earliest()) : end;
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/bytes.hpp"
+#include "coupling/engine.hpp"
 #include "entrain/fact_codes.hpp"
 #include "numerics/cubic_hermite.hpp"
 
@@ -110,7 +111,8 @@ std::optional<Duration> MissilesStrategy::accepted(const CoupledSystem& system, 
   const auto& connections = system.graph().connections();
   for (std::size_t c = 0; c < connections.size(); ++c) {
     const OutputId y = connections[c].output;
-    gap_[c] = connections[c].factor * (step.block().signals[y] - step.right().values[y]);
+    gap_[c] =
+        system.engine().transfer().factor(connections[c].input) * (step.block().signals[y] - step.right().values[y]);
   }
   for (const OutputId y : step.unknowns()) step.block().slopes[y] = step.right().slopes[y];
   return next;

@@ -5,6 +5,7 @@ import { unpackedSignals } from "../data";
 import { h } from "../dom";
 import { count, number, plural } from "../format";
 import type { TimeView } from "../time_view";
+import { effectTimes } from "./scenario";
 import type { Section } from "./section";
 
 const MOST_LINES = 6;
@@ -122,7 +123,7 @@ export function signals(page: RunPage, view: TimeView): Section {
   if (all.length === 0 || page.results.samples === 0) {
     return { id: "signals", title: "Signals", content: [h("p", { class: "empty" }, "Nothing was recorded.")] };
   }
-  const drawn = (group: Signal[], height: number, pins: Pins) => chart({ view, height, pins, lines: group.map((signal, i) => ({ ...signal, colour: i,
+  const drawn = (group: Signal[], height: number, pins: Pins) => chart({ view, height, pins, events: effectTimes(page.run), lines: group.map((signal, i) => ({ ...signal, colour: i,
     title: title(page.run, signal), error: errorBand(page.run, signal) })) });
   const board = new PinBoard((chosen, pins) => panels(chosen).map((group) => drawn(group, 120, pins)), all);
   const kindOf = (signal: Signal) => page.run.signals?.[signal.name]?.kind ?? "signal";
