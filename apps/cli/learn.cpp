@@ -298,7 +298,7 @@ Command add_learn(CLI::App& program) {
   command
       ->add_option("--from", arguments->recorded,
                    "Run nothing: learn from these recorded runs (folders or files of results), the newest last")
-      ->type_name("RUN ...")
+      ->type_name("RUN")
       ->excludes("--resume")
       ->excludes("--iterations")
       ->excludes("--real-time");

@@ -459,8 +459,7 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "{forgetting:.3g} of each correction is forgotten from run to run, which leaves a quarter of the noise", ""},
     {LearningResumed, Note, "learning-resumed", "goes on after {runs} run{runs~~s}, from {0}", ""},
     {RunsLearnedFrom, Note, "runs-learned-from",
-     "{runs} recorded run{runs~~s} with the same corrections {runs~is~are} learned from{?earlier|; {earlier} earlier}",
-     ""},
+     "{runs} recorded run{runs~~s} {runs~is~are} learned from{?earlier|; {earlier} earlier}", ""},
     // Problems: keys, options and values as they are written.
     {WordUnknown, Error, "word-unknown", "{0} must be {words}, not '{value}'", ""},
     {WrongType, Error, "wrong-type", "{0} must be {expected}, not {found}", ""},
