@@ -20,6 +20,8 @@ namespace {
 struct LearnArguments : SystemArguments {
   LearnOptions learning;
   std::optional<std::string> out;
+  std::optional<std::string> resumed;
+  std::vector<std::string> recorded;
   bool json = false;
   bool quiet = false;
   bool report = false;
@@ -48,7 +50,9 @@ std::string iteration_text(const LearnIteration& iteration) {
     norms += fmt::format("  {}: 2-norm {}, max {}", connection.name, short_number(connection.norm),
                          short_number(connection.max_error));
   }
-  const auto gamma = iteration.gamma ? fmt::format("  gamma {}", short_number(*iteration.gamma)) : std::string();
+  const auto left = iteration.runs_left ? fmt::format(", about {} more runs", *iteration.runs_left) : std::string();
+  const auto gamma =
+      iteration.gamma ? fmt::format("  gamma {}{}", short_number(*iteration.gamma), left) : std::string();
   return fmt::format("run {:3}  to t = {} s  missed {}{}{}\n", iteration.number, short_number(iteration.horizon),
                      short_number(iteration.error), gamma, norms);
 }
@@ -154,24 +158,52 @@ void write_beginning(const std::filesystem::path& file, const std::string& syste
   save_learning(nothing_yet, file);
 }
 
+/// From recorded runs alone; the correction is for the next one.
+int learn_from_records(const LearnArguments& arguments, const LearnProgress& progress) {
+  const auto description = arguments.described();
+  std::vector<RecordedRun> runs;
+  for (const auto& path : arguments.recorded) runs.push_back(read_recorded_run(path));
+  const LearnResult result = learn_from(description, runs, arguments.learning, progress);
+  const auto folder = make_run_directory(description.name, arguments.out);
+  const auto file = folder / "learned.json";
+  save_learned(result.learned, file);
+  save_learning(result, folder / "learning.json");
+  if (arguments.report) write_learning_page(result, arguments.learning, folder / "report.html");
+  if (arguments.json) print_exact(learning_json(result));
+  if (arguments.json || arguments.quiet) return kDone;
+  print(fmt::format(
+      "{} of the signal's range is missed at the learned inputs in the newest runs; error unknown{}\n",
+      short_number(result.learned.error),
+      result.repeatability ? fmt::format(", runs repeat within {}", short_number(*result.repeatability)) : ""));
+  print(fmt::format("learned, for the next run: {}   ({})\n", file.string(),
+                    replay_command(arguments, result, file.string())));
+  if (arguments.report) print(fmt::format("report: {}\n", (folder / "report.html").string()));
+  return kDone;
+}
+
 int learn_system(const LearnArguments& arguments) {
   if (arguments.report) require_pages();
+  const bool prints = !arguments.json && !arguments.quiet;
+  LearnProgress progress;
+  if (prints) {
+    progress.planned = print_plan;
+    progress.iterated = print_iteration;
+    progress.noted = print_note;
+  }
+  if (!arguments.recorded.empty()) return learn_from_records(arguments, progress);
   const auto description = arguments.pace.changed(arguments.described());
   LearnOptions options = arguments.learning;
   options.real_time = arguments.pace.options(description);
   options.interrupt = &catch_signals();
   std::filesystem::path folder;
-  LearnProgress progress;
-  const bool prints = !arguments.json && !arguments.quiet;
+  options.resumes = arguments.resumed.has_value();
   progress.planned = [&](const LearnPlan& plan) {
-    folder = make_run_directory(description.name, arguments.out);
-    write_beginning(folder / "learning.json", description.name, plan);
+    folder = options.resumes ? std::filesystem::path(*arguments.resumed)
+                             : make_run_directory(description.name, arguments.out);
+    options.state = folder / "learning.state";
+    if (!options.resumes) write_beginning(folder / "learning.json", description.name, plan);
     if (prints) print_plan(plan);
   };
-  if (prints) {
-    progress.iterated = print_iteration;
-    progress.noted = print_note;
-  }
   const LearnResult result = learn(description, options, progress);
   const auto file = folder / "learned.json";
   save_learned(result.learned, file);
@@ -180,6 +212,9 @@ int learn_system(const LearnArguments& arguments) {
   if (arguments.json) print_exact(learning_json(result));
   if (prints) print_result(arguments, result, file.string());
   if (prints && arguments.report) print(fmt::format("report: {}\n", (folder / "report.html").string()));
+  if (prints && result.end == LearnEnd::Interrupted) {
+    print(fmt::format("goes on with the same command and --resume {}\n", shell_word(folder.string())));
+  }
   return judge_end(result, options.tolerance);
 }
 
@@ -223,8 +258,22 @@ Command add_learn(CLI::App& program) {
                    "Earlier runs that the next correction is made of besides the last: 4 needs fewer runs")
       ->type_name("N")
       ->check(CLI::Range(0, 20));
-  command->add_option("--cutoff", options.cutoff, "Low-pass filter of the corrections, in Hz; 0 = none")
+  command
+      ->add_option("--cutoff", options.cutoff,
+                   "Low-pass filter of the corrections, in Hz; 0 = none (default: on a bench by the measured noise)")
       ->type_name("F")
+      ->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--forgetting", options.forgetting,
+                   "Share of the corrections that is forgotten from run to run (default: on a bench by the measured "
+                   "noise, else 0)")
+      ->type_name("SHARE")
+      ->check(CLI::Range(0.0, 0.999));
+  command
+      ->add_option("--fade", options.fade,
+                   "On a bench, corrections fade out where an output is farther from the run before than K times what "
+                   "runs differ by; 0 = never")
+      ->type_name("K")
       ->check(CLI::NonNegativeNumber);
   constexpr auto kProgressive = words_of<ProgressiveLearning>();
   command
@@ -239,7 +288,20 @@ Command add_learn(CLI::App& program) {
                    "By which a progressive horizon grows, in s (default: 1/20 of the run)")
       ->type_name("T")
       ->check(CLI::NonNegativeNumber);
-  command->add_option("--out", arguments->out, "Folder for learned.json (default: runs/NAME-N)")->type_name("DIR");
+  auto* out =
+      command->add_option("--out", arguments->out, "Folder for learned.json (default: runs/NAME-N)")->type_name("DIR");
+  command
+      ->add_option("--resume", arguments->resumed,
+                   "Go on with the learning that was interrupted, or ran out of iterations, in this folder")
+      ->type_name("DIR")
+      ->excludes(out);
+  command
+      ->add_option("--from", arguments->recorded,
+                   "Run nothing: learn from these recorded runs (folders or files of results), the newest last")
+      ->type_name("RUN")
+      ->excludes("--resume")
+      ->excludes("--iterations")
+      ->excludes("--real-time");
   command->add_option("--threads", options.threads, "Threads; the results do not depend on them")
       ->type_name("N")
       ->check(CLI::Range(1, 1024));

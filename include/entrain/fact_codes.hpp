@@ -84,6 +84,7 @@ enum class FactCode : std::uint16_t {
   RigDatagrams,
   RigDisturbed,
   EnergyInjected,
+  CorrectionFaded,
   EnergyTakenBack,
   ControlUnavailable,
   // Ranks: one run over several processes of a launcher.
@@ -212,6 +213,10 @@ enum class FactCode : std::uint16_t {
   ConvergenceMeasured,
   RepeatabilityMeasured,
   IterationNotUsed,
+  NoiseFiltered,
+  NoiseForgotten,
+  LearningResumed,
+  RunsLearnedFrom,
   // Problems: keys, options and values as they are written.
   WordUnknown,
   WrongType,
@@ -590,6 +595,11 @@ enum class FactCode : std::uint16_t {
   LearnedOtherGrid,
   LearnedNumbers,
   LearnedTooShort,
+  LearningStateUnusable,
+  LearningStateOther,
+  LearningEnded,
+  RecordedSignalMissing,
+  RecordedTimes,
   // Errors: real time.
   OverrunStopped,
   RigSilent,

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "entrain/judged_run.hpp"
 #include "entrain/options.hpp"
 #include "entrain/real_time.hpp"
+#include "entrain/results.hpp"
 
 namespace entrain {
 
@@ -47,6 +49,15 @@ struct Learned {
   /// Macro step by macro step, the coefficients of one input after those of the other, in its unit.
   std::vector<double> corrections;
   double error = 0.0;  ///< as LearnIteration::error, of the run with these corrections: what was minimised
+  /// Of a bench: a run whose outputs leave those of the run that was learned from is not corrected any more.
+  struct Guard {
+    double repeatability = 0.0;        ///< how far runs without change differ, of the range of a signal
+    double allowed = 0.0;              ///< distance at which the correction begins to fade out, of the range
+    std::vector<std::string> outputs;  ///< "subsystem.output"
+    std::vector<double> ranges;        ///< by output
+    std::vector<double> expected;      ///< macro step by macro step: the outputs at its start
+  };
+  std::optional<Guard> guard = {};
   /// What was run, line by line: subsystems with their start values, connections, schedule. A run of something else is
   /// refused; empty = not compared.
   std::vector<std::string> description;
@@ -72,13 +83,27 @@ struct LearnOptions {
   double tolerance = 1e-9;            ///< largest error, relative to the range of the signal
   double gain = 1.0;                  ///< share of the error that is learned from each run
   int memory = 0;                     ///< earlier runs that the next correction is made of besides the last, at most 20
-  double cutoff = 0.0;                ///< of the low-pass filter of the corrections in Hz; 0 = no filter
+  /// Of the low-pass filter of the corrections in Hz; 0 = no filter. nullopt: on a bench from the measured noise, else
+  /// none.
+  std::optional<double> cutoff = {};
+  /// Share of the corrections that is forgotten from run to run, 0 to below 1. nullopt: on a bench from the measured
+  /// noise, else 0.
+  std::optional<double> forgetting = {};
+  /// On a bench: corrections fade out where an output is farther from the last run than this many times what runs
+  /// differ by; 0 = never.
+  double fade = 5.0;
   ProgressiveLearning progressive = ProgressiveLearning::Auto;
   Duration horizon = 0.0;  ///< by which a progressive horizon grows, in s; 0 = 1/20 of the run
   /// Every run at the pace of the wall clock.
   std::optional<RealTimeOptions> real_time = {};
   /// The errors of the run without corrections, and of the run with held inputs that were learned, are found too.
   bool compares = false;
+  /// File that the learning can go on from, written before every run; empty: none is. Read when LearnProgress::planned
+  /// has returned, which may set it.
+  std::filesystem::path state = {};
+  /// Goes on from that file. Everything but `iterations`, `tolerance`, `compares`, `threads` and the pace must be as it
+  /// was.
+  bool resumes = false;
   int threads = 1;
   const std::atomic<bool>* interrupt = nullptr;
 };
@@ -100,7 +125,13 @@ struct LearnIteration {
   std::optional<double> gamma = {};
   std::uint64_t missed_deadlines = 0;  ///< of a paced run
   std::uint64_t held_steps = 0;        ///< of parts outside, that ended without new outputs
-  std::string not_used;                ///< why nothing is learned from it; empty: it is
+  std::uint64_t lost_datagrams = 0;    ///< answers of parts outside that never came
+  std::uint64_t limited = 0;           ///< corrections of this run that were limited (LearnResult::limits)
+  std::optional<Time> faded = {};      ///< from when on the corrections were faded out
+  /// Runs that are still needed at the rate of the last two: (log of what is left to the tolerance) / log gamma, where
+  /// gamma is below 1.
+  std::optional<int> runs_left = {};
+  std::string not_used;  ///< why nothing is learned from it; empty: it is
   std::vector<LearnedConnection> connections;
   std::string failure;  ///< why the run ended early; empty if it did not
 };
@@ -146,6 +177,10 @@ struct LearnResult {
   std::vector<LearnIteration> iterations;
   /// With parts outside or in real time: how far two runs without change differ, of the range of the signal.
   std::optional<double> repeatability = {};
+  double cutoff = 0.0;      ///< of the filter in force, in Hz; 0 = none
+  double forgetting = 0.0;  ///< in force
+  /// By connection, on a bench: the largest correction, in the unit of the input.
+  std::vector<double> limits = {};
   int best = 0;            ///< its place in `iterations`
   double full_runs = 0.0;  ///< the cost: time simulated in all runs, in runs from start to stop
   LearnPlan plan;
@@ -177,6 +212,20 @@ struct LearnProgress {
 ENTRAIN_API LearnResult learn(const SystemDescription& description, const LearnOptions& options,
                               const LearnProgress& progress = {}, const Extensions& extensions = {});
 
+/// A run that was recorded, of a bench that another program drives or of this one.
+struct RecordedRun {
+  std::string name;                     ///< for messages: the folder or file
+  Results results;                      ///< outputs and inputs of all learned connections at every communication time
+  std::optional<Learned> applied = {};  ///< the correction it was run with; nullopt: what inputs and outputs show
+};
+
+/// Learns from recorded runs alone: nothing is run. The newest run is the last; those with the same corrections are
+/// averaged and show the repeatability, earlier ones with others serve LearnOptions::memory. In a row the outputs are
+/// those at its time, the inputs those of the step that ended there. Throws Error for signals that are missing.
+ENTRAIN_API LearnResult learn_from(const SystemDescription& description, std::span<const RecordedRun> runs,
+                                   const LearnOptions& options, const LearnProgress& progress = {},
+                                   const Extensions& extensions = {});
+
 /// The description as the learned correction needs it: method, options and step. To be run with RunOptions::learned.
 /// Throws Error{InvalidSystem} when no run with these options could be corrected.
 ENTRAIN_API SystemDescription with_learned(SystemDescription description, const Learned& learned);
@@ -198,6 +247,10 @@ ENTRAIN_API std::vector<Problem> contradictions(const Learned& learned, const As
 ENTRAIN_API Learned read_learned(const std::filesystem::path& path);
 /// Writes a learned.json that reads back to the same numbers. Throws Error{FileFailed}.
 ENTRAIN_API void save_learned(const Learned& learned, const std::filesystem::path& file);
+
+/// The folder of a run, or a file of results. `applied` is the file that run.json names. Throws Error{FileFailed}, also
+/// when that file is gone.
+ENTRAIN_API RecordedRun read_recorded_run(const std::filesystem::path& path);
 
 /// How the repeated runs went, as JSON; the corrections themselves are not in it.
 ENTRAIN_API std::string learning_json(const LearnResult& result);

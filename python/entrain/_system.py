@@ -421,7 +421,8 @@ class System:
         iterations: int = 30,
         learn_tolerance: float = 1e-9,
         gain: float = 1.0,
-        cutoff: float = 0.0,
+        cutoff: float | None = None,
+        forgetting: float | None = None,
         progressive: str = "auto",
         inputs: str | None = None,
         horizon: float = 0.0,
@@ -429,12 +430,13 @@ class System:
         progress: bool | None = None,
         **keys: Any,
     ) -> Learning:
-        """Runs again and again, and learns what to add to inputs (docs/theory/ilc.md)."""
+        """Runs again and again, and learns what to add to inputs (docs/theory/learning.md)."""
         options = {
             "iterations": iterations,
             "tolerance": learn_tolerance,
             "gain": gain,
             "cutoff": cutoff,
+            "forgetting": forgetting,
             "progressive": progressive,
             "inputs": inputs,
             "horizon": horizon,

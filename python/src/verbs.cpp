@@ -34,7 +34,8 @@ LearnOptions learn_options_of(nb::dict given, Control& control) {
   options.iterations = nb::cast<int>(given["iterations"]);
   options.tolerance = nb::cast<double>(given["tolerance"]);
   options.gain = nb::cast<double>(given["gain"]);
-  options.cutoff = nb::cast<double>(given["cutoff"]);
+  options.cutoff = nb::cast<std::optional<double>>(given["cutoff"]);
+  options.forgetting = nb::cast<std::optional<double>>(given["forgetting"]);
   options.horizon = nb::cast<double>(given["horizon"]);
   options.threads = nb::cast<int>(given["threads"]);
   const auto word = nb::cast<std::string>(given["progressive"]);

@@ -24,12 +24,12 @@ std::vector<double> Acceleration::scaled_step(const std::vector<double>& correct
                                               const std::vector<double>& learned) {
   std::vector<double> step(learned.size());
   for (std::size_t k = 0; k < step.size(); ++k) step[k] = learned[k] - corrections[k];
-  if (past_.empty()) {
-    scales_.assign(wires_, 0.0);
-    for (std::size_t k = 0; k < step.size(); ++k) scales_[k % wires_] += step[k] * step[k];
-    for (double& scale : scales_) scale = scale > 0.0 ? 1.0 / std::sqrt(scale) : 1.0;
+  if (past_.past.empty()) {
+    past_.scales.assign(wires_, 0.0);
+    for (std::size_t k = 0; k < step.size(); ++k) past_.scales[k % wires_] += step[k] * step[k];
+    for (double& scale : past_.scales) scale = scale > 0.0 ? 1.0 / std::sqrt(scale) : 1.0;
   }
-  for (std::size_t k = 0; k < step.size(); ++k) step[k] *= scales_[k % wires_];
+  for (std::size_t k = 0; k < step.size(); ++k) step[k] *= past_.scales[k % wires_];
   return step;
 }
 
@@ -41,7 +41,7 @@ void Acceleration::combine(const std::vector<double>& corrections, std::vector<d
   std::vector<double> left = now.step;
   std::vector<std::vector<double>> directions;  // orthogonal
   std::vector<std::vector<double>> changes;     // of what is learned, along them
-  for (auto run = past_.rbegin(); run != past_.rend(); ++run) {
+  for (auto run = past_.past.rbegin(); run != past_.past.rend(); ++run) {
     std::vector<double> direction = now.step;
     std::vector<double> change = now.learned;
     subtract(direction, 1.0, run->step);
@@ -60,8 +60,8 @@ void Acceleration::combine(const std::vector<double>& corrections, std::vector<d
     directions.push_back(std::move(direction));
     changes.push_back(std::move(change));
   }
-  past_.push_back(std::move(now));
-  if (past_.size() > memory_) past_.pop_front();
+  past_.past.push_back(std::move(now));
+  if (past_.past.size() > memory_) past_.past.pop_front();
 }
 
 }  // namespace entrain::learning

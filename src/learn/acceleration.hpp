@@ -18,20 +18,35 @@ class Acceleration {
   /// `learned` was made of the run with `corrections`, and becomes what the next run takes.
   void combine(const std::vector<double>& corrections, std::vector<double>& learned);
   /// Runs to another horizon have nothing in common with those before.
-  void forget() { past_.clear(); }
+  void forget() { past_.past.clear(); }
 
- private:
   struct Run {
     std::vector<double> learned;
     std::vector<double> step;  // learned - corrections, each connection relative to its size in the first run
-  };
 
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(learned, step);
+    }
+  };
+  struct Memory {
+    std::vector<double> scales;  // per wire
+    std::deque<Run> past;        // the newest last
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(scales, past);
+    }
+  };
+  const Memory& memory() const { return past_; }
+  void restore(const Memory& memory) { past_ = memory; }
+
+ private:
   std::vector<double> scaled_step(const std::vector<double>& corrections, const std::vector<double>& learned);
 
   std::size_t memory_;
   std::size_t wires_;
-  std::vector<double> scales_;  // per wire
-  std::deque<Run> past_;        // the newest last
+  Memory past_;
 };
 
 }  // namespace entrain::learning

@@ -168,8 +168,9 @@ ConvergenceEstimate estimate_convergence(RepeatedRun& run, std::span<const Learn
   std::vector<double> scales;
   for (const auto& wire : wires) scales.push_back(first_steps.range(wire.connection.input));
   const auto cycle = static_cast<double>(cycle_of(steps.all));
-  const auto gain = numerics::learning_gain(learning_loop(run.system().graph(), steps.all, wires, scales),
-                                            {options.gain, options.cutoff * settings.step});
+  const auto gain = numerics::learning_gain(
+      learning_loop(run.system().graph(), steps.all, wires, scales),
+      {options.gain, options.cutoff.value_or(0.0) * settings.step, options.forgetting.value_or(0.0)});
   result.gamma = gain.largest;
   result.radius = std::pow(gain.radius, 1.0 / cycle);
   Fact& estimated = result.notes.emplace_back(
@@ -214,9 +215,9 @@ ConvergenceEstimate estimate_waveform_convergence(RepeatedRun& run, const Wavefo
     degrees.push_back(std::min(degree == 2 ? 1 : degree, static_cast<int>(WaveformLaw::orders_of(kind)) - 1));
     scales.push_back(first_steps.range(wire.connection.input));
   }
-  const auto gain =
-      numerics::learning_gain(waveform_loop(run.system().graph(), subsystems, settings.step, wires, degrees, scales),
-                              {options.gain, options.cutoff * settings.step});
+  const auto gain = numerics::learning_gain(
+      waveform_loop(run.system().graph(), subsystems, settings.step, wires, degrees, scales),
+      {options.gain, options.cutoff.value_or(0.0) * settings.step, options.forgetting.value_or(0.0)});
   result.gamma = gain.largest;
   result.radius = gain.radius;
   Fact& estimated =

@@ -155,6 +155,20 @@ class FeedthroughSearch {
 
 }  // namespace
 
+FoundFeedthrough declared_feedthrough(const CoupledSystem& system) {
+  FoundFeedthrough found;
+  const Graph& graph = system.graph();
+  for (std::size_t y = 0; y < graph.outputs(); ++y) {
+    const OutputId output{y};
+    for (const InputId input : graph.inputs_of(graph.owner(output))) {
+      if (graph.source(input) == nullptr || !graph.feedthrough(output, input)) continue;
+      found.outputs.push_back(output);
+      break;
+    }
+  }
+  return found;
+}
+
 FoundFeedthrough find_feedthrough(RepeatedRun& run) {
   return FeedthroughSearch(run).find();
 }

@@ -18,4 +18,7 @@ struct FoundFeedthrough {
 /// at times spread over a first run.
 FoundFeedthrough find_feedthrough(RepeatedRun& run);
 
+/// As declared: for systems that cannot be run here.
+FoundFeedthrough declared_feedthrough(const CoupledSystem& system);
+
 }  // namespace entrain::learning

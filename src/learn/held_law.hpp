@@ -12,23 +12,29 @@ namespace entrain::learning {
 class HeldLaw final : public LearningLaw {
  public:
   /// Borrows the run.
-  HeldLaw(RepeatedRun& run, const LearnOptions& options, std::vector<LearnedWire> wires);
+  HeldLaw(RepeatedRun& run, std::vector<LearnedWire> wires);
 
   Observer& observer() override { return record_; }
   void clear() override { record_.clear(); }
+  void take(const RecordedRows& rows, const std::vector<double>& applied) override;
   std::size_t steps() const override { return record_.steps(); }
   std::size_t numbers() const override { return record_.wires().size(); }
+  std::size_t orders() const override { return 1; }
   LearnIteration judged() override;
+  const WireErrors& errors() const override { return errors_; }
+  std::vector<Duration> intervals() const override;
   std::vector<LearnedCourse> courses() const override;
   running::CorrectionSchedule schedule(const std::vector<double>& corrections) const override;
+  std::vector<OutputId> guarded() const override { return outputs_of(record_.wires()); }
+  std::vector<double> live() const override;
   std::vector<double> sent() const override { return record_.sent(); }
-  Repeatability compared(const std::vector<double>& earlier) const override;
-  void update(std::vector<double>& corrections) override;
+  Repeatability compared(const std::vector<double>& earlier, Compared part) const override;
+  void update(std::vector<double>& corrections, const LearningTuning& tuning) override;
 
  private:
   RepeatedRun& run_;
-  const LearnOptions& options_;
   WireRecord record_;
+  WireErrors errors_;
 };
 
 }  // namespace entrain::learning

@@ -44,6 +44,15 @@ std::string name_of(const LearnedWire& wire, const Graph& graph) {
   return graph.name(wire.connection.output) + " -> " + graph.name(wire.connection.input);
 }
 
+std::vector<OutputId> outputs_of(std::span<const LearnedWire> wires) {
+  std::vector<OutputId> outputs;
+  for (const auto& wire : wires) {
+    const OutputId output = wire.connection.output;
+    if (std::find(outputs.begin(), outputs.end(), output) == outputs.end()) outputs.push_back(output);
+  }
+  return outputs;
+}
+
 void WireRecord::clear() {
   times_.clear();
   for (auto& values : received_) values.clear();

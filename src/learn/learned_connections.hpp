@@ -27,6 +27,9 @@ std::vector<LearnedWire> learned_wires(const CoupledSystem& system, std::span<co
 /// "a.y -> b.u"
 std::string name_of(const LearnedWire& wire, const Graph& graph);
 
+/// The outputs behind them, each once.
+std::vector<OutputId> outputs_of(std::span<const LearnedWire> wires);
+
 /// Keeps what the learned inputs and their outputs were in a run.
 class WireRecord : public Observer {
  public:
@@ -46,6 +49,8 @@ class WireRecord : public Observer {
   double meant(std::size_t w, std::size_t k) const;
   /// meant - received; zero where the consumer takes nothing because it is in the middle of a step.
   double error(std::size_t w, std::size_t k) const;
+  /// The output behind wire `w` as it was passed on at communication time k, up to steps().
+  double passed_on(std::size_t w, std::size_t k) const { return sent_[w][k]; }
   /// Outputs as they were passed on, one wire after the other.
   std::vector<double> sent() const;
   /// Of every wire, over the steps of its consumer.

@@ -26,11 +26,11 @@ void RepeatedRun::make() {
   }
 }
 
-bool RepeatedRun::on_a_bench() {
+bool RepeatedRun::has_parts_outside() {
   for (std::size_t s = 0; s < system().size(); ++s) {
     if (system().facets(SubsystemId{s}).remote != nullptr) return true;
   }
-  return settings_.real_time.has_value();
+  return false;
 }
 
 void RepeatedRun::rewind() {

@@ -21,7 +21,8 @@ class RepeatedRun {
 
   CoupledSystem& system() { return *prepared_.system; }
   /// Parts outside, or the wall clock, take part: no two runs are the same.
-  bool on_a_bench();
+  bool on_a_bench() { return has_parts_outside() || settings_.real_time.has_value(); }
+  bool has_parts_outside();
   const RunSettings& settings() const { return prepared_.settings; }
 
   /// From the start to the first communication time at or after `horizon`. How it went is in the summary.

@@ -24,7 +24,7 @@ void smooth(std::span<double> values, double cutoff, Duration interval) {
   smooth_one_way(values.rbegin(), values.rend(), share);
 }
 
-void update_corrections(std::vector<double>& corrections, const WireRecord& record, const LearnOptions& options,
+void update_corrections(std::vector<double>& corrections, const WireRecord& record, const LearningTuning& tuning,
                         Duration step) {
   const std::size_t wires = record.wires().size();
   std::vector<double> next;
@@ -33,11 +33,11 @@ void update_corrections(std::vector<double>& corrections, const WireRecord& reco
     const std::size_t stride = record.wires()[w].consumer_span;
     next.clear();
     for (std::size_t k = 0; k < record.steps(); k += stride) {
-      next.push_back(corrections[k * wires + w] + options.gain * record.error(w, k));
+      next.push_back((1.0 - tuning.forgetting) * corrections[k * wires + w] + tuning.gain * record.error(w, k));
     }
     // The start is consistent and needs no correction; the next step does, and the filter must not smear that jump.
-    if (options.cutoff > 0.0 && !next.empty()) {
-      smooth(std::span(next).subspan(1), options.cutoff, step * static_cast<double>(stride));
+    if (tuning.cutoff > 0.0 && !next.empty()) {
+      smooth(std::span(next).subspan(1), tuning.cutoff, step * static_cast<double>(stride));
     }
     for (std::size_t n = 0; n < next.size(); ++n) corrections[n * stride * wires + w] = next[n];
   }

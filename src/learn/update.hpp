@@ -5,12 +5,13 @@
 
 #include "entrain/learning.hpp"
 #include "learn/learned_connections.hpp"
+#include "learn/learning_law.hpp"
 
 namespace entrain::learning {
 
-/// What the next run adds, from what the last one added and how it went: c <- Q(c + gain e), macro step by macro step
-/// (docs/theory/learning.md). Only the macro steps that were recorded change.
-void update_corrections(std::vector<double>& corrections, const WireRecord& record, const LearnOptions& options,
+/// What the next run adds, from what the last one added and how it went: c <- Q((1 - forgetting) c + gain e), macro
+/// step by macro step (docs/theory/learning.md). Only the macro steps that were recorded change.
+void update_corrections(std::vector<double>& corrections, const WireRecord& record, const LearningTuning& tuning,
                         Duration step);
 
 /// A low-pass filter without phase: the same first-order filter forwards and backwards.

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <limits>
-#include <numbers>
 #include <utility>
 
 #include "base/signal_range.hpp"
@@ -16,8 +14,6 @@ namespace entrain::learning {
 namespace {
 
 constexpr std::size_t kStencil = 5;                      // of a slope by differences: order 4
-constexpr int kFrequencies = 48;                         // at which the factor from run to run is measured
-constexpr double kShareOfSpectrum = 1e-3;                // below it a frequency is noise
 constexpr std::array<double, 3> kShares{0.0, 0.5, 1.0};  // of a step, where it is judged
 
 std::vector<LearnedWire> all_wires(const CoupledSystem& system, Duration step) {
@@ -28,14 +24,6 @@ std::vector<LearnedWire> all_wires(const CoupledSystem& system, Duration step) {
                      span_of(system, graph.owner(connection.input), step)});
   }
   return wires;
-}
-
-/// The amplitude of one frequency in samples with this distance.
-double amplitude(const std::vector<double>& samples, double angle) {
-  const std::complex<double> turn = std::polar(1.0, angle);
-  std::complex<double> sum = 0.0;
-  for (auto sample = samples.rbegin(); sample != samples.rend(); ++sample) sum = sum * turn + *sample;
-  return std::abs(sum);
 }
 
 }  // namespace
@@ -49,10 +37,8 @@ std::size_t WaveformLaw::orders_of(LearnInputs kind) {
   return 1;
 }
 
-WaveformLaw::WaveformLaw(RepeatedRun& run, const LearnOptions& options, LearnInputs kind,
-                         std::vector<OutputId> followers)
+WaveformLaw::WaveformLaw(RepeatedRun& run, LearnInputs kind, std::vector<OutputId> followers, Source source)
     : run_(run),
-      options_(options),
       kind_(kind),
       orders_(orders_of(kind)),
       outputs_(run.system().graph().outputs()),
@@ -68,6 +54,7 @@ WaveformLaw::WaveformLaw(RepeatedRun& run, const LearnOptions& options, LearnInp
     const int taken = waveforms_.input_degree[system.graph().owner(wire.connection.input)];
     degrees_.push_back(std::min(taken == 2 ? 1 : taken, static_cast<int>(orders_) - 1));
   }
+  if (source == Source::RecordsOfABench) return;
   run.initialize();
   algebraic_.look_at_start(run.system());
   largest_radius_ = algebraic_.radius();
@@ -117,6 +104,32 @@ void WaveformLaw::communicated(const Sample& sample, const RunSummary& summary) 
   }
 }
 
+/// The inputs are polynomials whose end was recorded; all but their first coefficient is what was applied.
+void WaveformLaw::take(const RecordedRows& rows, const std::vector<double>& applied) {
+  clear();
+  begin(rows.signals, {});
+  const std::size_t width = outputs_ + inputs_;
+  for (std::size_t k = 0; k < rows.times.size(); ++k) {
+    const auto row = std::span(rows.values).subspan(k * width, width);
+    times_.push_back(rows.times[k]);
+    sent_.insert(sent_.end(), row.begin(), row.begin() + std::ptrdiff_t(outputs_));
+    ended_.insert(ended_.end(), row.begin() + std::ptrdiff_t(outputs_), row.end());
+    gains_.insert(gains_.end(), algebraic_.numbers().begin(), algebraic_.numbers().end());
+  }
+  if (kind_ == LearnInputs::Hermite) slopes_.assign(sent_.size(), std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t k = 0; k + 1 < times_.size(); ++k) {
+    for (std::size_t w = 0; w < wires_.size(); ++w) {
+      Polynomial c{};
+      const double* from = applied.data() + (k * wires_.size() + w) * orders_;
+      std::copy(from, from + degrees_[w] + 1, c.begin());
+      const double end = ended_[end_of(wires_[w], k) * inputs_ + wires_[w].connection.input];
+      c[0] = 0.0;
+      c[0] = end - value(c, step_share(wires_[w], k));
+      received_.insert(received_.end(), c.begin(), c.begin() + std::ptrdiff_t(orders_));
+    }
+  }
+}
+
 /// What a part outside has answered late is known after the run, at its own time; what never came lies between its
 /// neighbours.
 void WaveformLaw::take_answers() {
@@ -153,7 +166,7 @@ void WaveformLaw::take_answers() {
   }
 }
 
-LearningLaw::Repeatability WaveformLaw::compared(const std::vector<double>& earlier) const {
+LearningLaw::Repeatability WaveformLaw::compared(const std::vector<double>& earlier, Compared part) const {
   Repeatability result;
   if (earlier.size() != found_.size()) return result;
   for (const auto& wire : wires_) {
@@ -162,7 +175,7 @@ LearningLaw::Repeatability WaveformLaw::compared(const std::vector<double>& earl
     for (std::size_t k = 0; k < times_.size(); k += wire.source_span) {
       const std::size_t place = k * outputs_ + wire.connection.output;
       values.take(found_[place]);
-      largest = std::max(largest, std::abs(found_[place] - earlier[place]));
+      if (part == Compared::Whole || k == 0) largest = std::max(largest, std::abs(found_[place] - earlier[place]));
     }
     const double relative = largest / base::divisible_size(values.span_or_magnitude());
     if (relative > result.difference || result.worst.empty()) result = {relative, name_of(wire, run_.system().graph())};
@@ -199,6 +212,7 @@ void WaveformLaw::correct_outputs() {
     algebraic_.correct(std::span(ended_).subspan(k * inputs_, inputs_),
                        std::span(found_).subspan(k * outputs_, outputs_));
   }
+  if (!times_.empty()) algebraic_.use(std::span(gains_).first(gains));  // the next run begins as this one did
 }
 
 /// A subsystem knows the slopes of outputs without feedthrough; all others come from differences.
@@ -333,31 +347,25 @@ LearnIteration WaveformLaw::judged() {
     result.connections.push_back(std::move(entry));
     if (!std::isfinite(result.error)) break;
   }
-  measure_gamma(result, errors);
-  errors_before_ = std::move(errors);
+  errors_ = std::move(errors);
   return result;
 }
 
-/// Of each frequency that the error before contained, over all wires.
-void WaveformLaw::measure_gamma(LearnIteration& iteration, const std::vector<std::vector<double>>& errors) {
-  if (errors_before_.size() != errors.size() || errors.empty() || !std::isfinite(iteration.error)) return;
-  std::array<double, kFrequencies> before{}, now{};
-  for (std::size_t w = 0; w < errors.size(); ++w) {
-    const std::size_t count = errors[w].size();
-    if (count < 4 || errors_before_[w].size() != count) return;
-    const double lowest = 2.0 * std::numbers::pi / static_cast<double>(count);
-    for (int i = 0; i < kFrequencies; ++i) {
-      const double angle = lowest * std::pow(std::numbers::pi / lowest, i / (kFrequencies - 1.0));
-      before[static_cast<std::size_t>(i)] += std::pow(amplitude(errors_before_[w], angle), 2);
-      now[static_cast<std::size_t>(i)] += std::pow(amplitude(errors[w], angle), 2);
-    }
+std::vector<Duration> WaveformLaw::intervals() const {
+  std::vector<Duration> result;
+  for (const auto& wire : wires_) {
+    result.push_back(run_.settings().step * static_cast<double>(wire.consumer_span));
   }
-  const double floor = std::pow(kShareOfSpectrum, 2) * *std::max_element(before.begin(), before.end());
-  double largest = 0.0;
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    if (before[i] > floor && before[i] > 0.0) largest = std::max(largest, std::sqrt(now[i] / before[i]));
+  return result;
+}
+
+std::vector<double> WaveformLaw::live() const {
+  const auto outputs = guarded();
+  std::vector<double> rows;
+  for (std::size_t k = 0; k < times_.size(); ++k) {
+    for (const OutputId output : outputs) rows.push_back(sent_[k * outputs_ + output]);
   }
-  iteration.gamma = largest;
+  return rows;
 }
 
 std::vector<LearnedCourse> WaveformLaw::courses() const {
@@ -384,7 +392,7 @@ running::CorrectionSchedule WaveformLaw::schedule(const std::vector<double>& cor
   return {run_.system().graph(), std::move(inputs), corrections, waveforms_};
 }
 
-void WaveformLaw::update(std::vector<double>& corrections) {
+void WaveformLaw::update(std::vector<double>& corrections, const LearningTuning& tuning) {
   std::vector<double> next;
   for (std::size_t w = 0; w < wires_.size(); ++w) {
     const LearnedWire& wire = wires_[w];
@@ -396,10 +404,11 @@ void WaveformLaw::update(std::vector<double>& corrections) {
         // What the method extrapolates from changes by as much as the outputs do.
         const std::size_t sent = (k / wire.source_span * wire.source_span) * outputs_ + wire.connection.output;
         if (p == 0) change -= wire.connection.factor * (found_[sent] - sent_[sent]);
-        next.push_back(corrections[(k * wires_.size() + w) * orders_ + p] + options_.gain * change);
+        const double kept = (1.0 - tuning.forgetting) * corrections[(k * wires_.size() + w) * orders_ + p];
+        next.push_back(kept + tuning.gain * change);
       }
-      if (options_.cutoff > 0.0 && !next.empty()) {
-        smooth(std::span(next).subspan(1), options_.cutoff, run_.settings().step * static_cast<double>(stride));
+      if (tuning.cutoff > 0.0 && !next.empty()) {
+        smooth(std::span(next).subspan(1), tuning.cutoff, run_.settings().step * static_cast<double>(stride));
       }
       for (std::size_t n = 0; n < next.size(); ++n) {
         corrections[(n * stride * wires_.size() + w) * orders_ + p] = next[n];

@@ -20,7 +20,12 @@ namespace entrain::learning {
 class WaveformLaw final : public LearningLaw, private Observer {
  public:
   /// Borrows the run. `followers`: outputs with feedthrough.
-  WaveformLaw(RepeatedRun& run, const LearnOptions& options, LearnInputs kind, std::vector<OutputId> followers);
+  enum class Source {
+    Runs,
+    Records,          ///< of runs: the algebraic part is that of the start
+    RecordsOfABench,  ///< nothing is initialised: there is no algebraic part
+  };
+  WaveformLaw(RepeatedRun& run, LearnInputs kind, std::vector<OutputId> followers, Source source = Source::Runs);
 
   static std::size_t orders_of(LearnInputs kind);
   const std::vector<LearnedWire>& wires() const { return wires_; }
@@ -30,14 +35,20 @@ class WaveformLaw final : public LearningLaw, private Observer {
 
   Observer& observer() override { return *this; }
   void clear() override;
+  void take(const RecordedRows& rows, const std::vector<double>& applied) override;
   std::size_t steps() const override { return times_.empty() ? 0 : times_.size() - 1; }
   std::size_t numbers() const override { return wires_.size() * orders_; }
+  std::size_t orders() const override { return orders_; }
   LearnIteration judged() override;
+  const WireErrors& errors() const override { return errors_; }
+  std::vector<Duration> intervals() const override;
   std::vector<LearnedCourse> courses() const override;
   running::CorrectionSchedule schedule(const std::vector<double>& corrections) const override;
+  std::vector<OutputId> guarded() const override { return outputs_of(wires_); }
+  std::vector<double> live() const override;
   std::vector<double> sent() const override { return found_; }
-  Repeatability compared(const std::vector<double>& earlier) const override;
-  void update(std::vector<double>& corrections) override;
+  Repeatability compared(const std::vector<double>& earlier, Compared part) const override;
+  void update(std::vector<double>& corrections, const LearningTuning& tuning) override;
 
  private:
   using Polynomial = std::array<double, 4>;  // in the share of the step
@@ -57,10 +68,8 @@ class WaveformLaw final : public LearningLaw, private Observer {
   Polynomial received(std::size_t w, std::size_t k) const;
   double step_share(const LearnedWire& wire, std::size_t k) const;
   static double value(const Polynomial& polynomial, double share);
-  void measure_gamma(LearnIteration& iteration, const std::vector<std::vector<double>>& errors);
 
   RepeatedRun& run_;
-  const LearnOptions& options_;
   LearnInputs kind_;
   std::size_t orders_;
   std::size_t outputs_, inputs_;
@@ -78,7 +87,7 @@ class WaveformLaw final : public LearningLaw, private Observer {
   std::vector<double> received_;  // by macro step: the coefficients of all wires
   // Found after it.
   std::vector<double> found_, found_slopes_;
-  std::vector<std::vector<double>> errors_before_;  // by wire: of the run before, in the middle of each step
+  WireErrors errors_;  // in the middle of each step
 };
 
 }  // namespace entrain::learning

@@ -33,7 +33,7 @@ class Response {
     Complex power = 1.0;
     for (std::size_t p = 0; p < left_.size(); ++p, power *= z) error += power * (left_[p] * states + direct_[p]);
     const Eigen::MatrixXcd one = Eigen::MatrixXcd::Identity(error.rows(), error.cols());
-    const Eigen::MatrixXcd factor = filtered(z) * (one + filter_.gain * error);
+    const Eigen::MatrixXcd factor = filtered(z) * ((1.0 - filter_.forgetting) * one + filter_.gain * error);
     return factor.jacobiSvd().singularValues()(0);
   }
 

@@ -18,6 +18,7 @@ struct LearningFilter {
   double gain = 1.0;
   double cutoff =
       0.0;  ///< of the first-order filter applied forwards and backwards, in periods per cycle of macro steps; 0 = none
+  double forgetting = 0.0;  ///< share of c that is forgotten from repetition to repetition
 };
 
 struct LearningGain {
@@ -26,8 +27,9 @@ struct LearningGain {
   double radius = 0.0;   ///< spectral radius of A: of a run without corrections, per cycle
 };
 
-/// How the error of learning c <- Q(c + gain e) changes from repetition to repetition: the largest singular value, on
-/// the unit circle, of Q (I + gain E), where E(z) = sum of z^p (C[p] (z I - A)^-1 B + D[p]).
+/// How the error of learning c <- Q((1 - forgetting) c + gain e) changes from repetition to repetition: the largest
+/// singular value, on the unit circle, of Q ((1 - forgetting) I + gain E), where E(z) = sum of z^p (C[p] (z I - A)^-1 B
+/// + D[p]).
 LearningGain learning_gain(const LearningLoop& loop, const LearningFilter& filter);
 
 }  // namespace entrain::numerics

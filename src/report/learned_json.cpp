@@ -36,12 +36,49 @@ Json iterations_of(const LearnResult& result) {
     }
     if (iteration.missed_deadlines > 0) entry["missed_deadlines"] = iteration.missed_deadlines;
     if (iteration.held_steps > 0) entry["held_steps"] = iteration.held_steps;
+    if (iteration.lost_datagrams > 0) entry["lost_datagrams"] = iteration.lost_datagrams;
+    if (iteration.limited > 0) entry["limited"] = iteration.limited;
+    if (iteration.faded) entry["faded"] = *iteration.faded;
     if (!iteration.not_used.empty()) entry["not_used"] = iteration.not_used;
     if (iteration.gamma) entry["gamma"] = *iteration.gamma;
+    if (iteration.runs_left) entry["runs_left"] = *iteration.runs_left;
     if (!iteration.failure.empty()) entry["failure"] = iteration.failure;
     list.push_back(std::move(entry));
   }
   return list;
+}
+
+Learned::Guard guard_of(const Json& json) {
+  Learned::Guard guard;
+  guard.repeatability = json.at("repeatability").get<double>();
+  guard.allowed = json.at("allowed").get<double>();
+  const auto& outputs = json.at("outputs");
+  for (const auto& [name, of] : outputs.items()) {
+    guard.outputs.push_back(name);
+    guard.ranges.push_back(of.at("range").get<double>());
+  }
+  const std::size_t rows = outputs.empty() ? 0 : outputs.begin().value().at("expected").size();
+  guard.expected.resize(rows * guard.outputs.size());
+  for (std::size_t i = 0; i < guard.outputs.size(); ++i) {
+    const auto values = outputs.at(guard.outputs[i]).at("expected").get<std::vector<double>>();
+    if (values.size() != rows) {
+      throw Error(ErrorCode::InvalidSystem,
+                  {FactCode::LearnedCount, {guard.outputs[i]}, {{"count", values.size()}, {"steps", rows}}});
+    }
+    for (std::size_t k = 0; k < rows; ++k) guard.expected[k * guard.outputs.size() + i] = values[k];
+  }
+  return guard;
+}
+
+Json guard_json(const Learned::Guard& guard) {
+  Json outputs = Json::object();
+  const std::size_t count = guard.outputs.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    Json expected = Json::array();
+    for (std::size_t k = i; k < guard.expected.size(); k += count) expected.push_back(guard.expected[k]);
+    outputs[guard.outputs[i]] = {{"range", guard.ranges[i]}, {"expected", std::move(expected)}};
+  }
+  return {{"repeatability", guard.repeatability}, {"allowed", guard.allowed}, {"outputs", std::move(outputs)}};
 }
 
 Learned learned_of(const Json& json) {
@@ -79,6 +116,7 @@ Learned learned_of(const Json& json) {
     }
     ++i;
   }
+  if (json.contains("guard")) learned.guard = guard_of(json.at("guard"));
   return learned;
 }
 
@@ -101,18 +139,18 @@ std::string learned_json(const Learned& learned) {
     corrections[learned.inputs[i]] = std::move(values);
   }
   // One line: a number per line would be most of the file.
-  return Json{{"format", kFormat},
-              {"system", learned.system},
-              {"start", learned.start},
-              {"step", learned.step},
-              {"steps", learned.steps},
-              {"error", learned.error},
-              {"inputs", std::string(to_word(learned.kind))},
-              {"options", std::move(options)},
-              {"description", learned.description},
-              {"corrections", std::move(corrections)}}
-             .dump() +
-         "\n";
+  Json all{{"format", kFormat},
+           {"system", learned.system},
+           {"start", learned.start},
+           {"step", learned.step},
+           {"steps", learned.steps},
+           {"error", learned.error},
+           {"inputs", std::string(to_word(learned.kind))},
+           {"options", std::move(options)},
+           {"description", learned.description},
+           {"corrections", std::move(corrections)}};
+  if (learned.guard) all["guard"] = guard_json(*learned.guard);
+  return all.dump() + "\n";
 }
 
 }  // namespace entrain::reporting
@@ -147,6 +185,25 @@ Learned read_learned(const std::filesystem::path& path) {
 
 }  // namespace entrain
 
+namespace entrain {
+
+RecordedRun read_recorded_run(const std::filesystem::path& path) {
+  constexpr std::uintmax_t kMostBytes = std::uintmax_t{1} << 30U;
+  RecordedRun run{path.string(), read_results(path), {}};
+  const auto summary = path / "run.json";
+  if (!std::filesystem::is_directory(path) || !std::filesystem::exists(summary)) return run;
+  const auto text = base::read_text_file(summary, {"the summary of a run", "Name the folder of a run", kMostBytes});
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("learned_correction")) return run;
+  const auto& correction = json["learned_correction"];
+  if (!correction.is_object() || !correction.contains("file") || !correction["file"].is_string()) return run;
+  const auto file = correction["file"].get<std::string>();
+  if (!file.empty()) run.applied = read_learned(file);
+  return run;
+}
+
+}  // namespace entrain
+
 namespace entrain::reporting {
 
 Json learn_result_data(const LearnResult& result) {
@@ -160,6 +217,8 @@ Json learn_result_data(const LearnResult& result) {
           {"held_learned", result.held_learned ? json_of(&result.held_learned->verdict) : Json()},
           {"residual", result.learned.error},
           {"repeatability", or_null(result.repeatability)},
+          {"cutoff", result.cutoff},
+          {"forgetting", result.forgetting},
           {"best_iteration", result.best},
           {"learned_to", result.learned_to},
           {"stop", result.stop},

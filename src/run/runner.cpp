@@ -459,6 +459,13 @@ void Runner::finish(Termination termination, std::string message) {
   }
   note_real_time();
   note_scenario();
+  if (corrections_ != nullptr && corrections_->faded()) {
+    const auto& faded = *corrections_->faded();
+    const Time time = settings_.start + static_cast<double>(faded.step) * settings_.step;
+    summary_.warnings.push_back({FactCode::CorrectionFaded,
+                                 {system_.graph().name(faded.output)},
+                                 {{"time", time, "s"}, {"distance", faded.distance}, {"allowed", faded.allowed}}});
+  }
   if (frame_count_ > 0) summary_.notes.push_back({FactCode::FramesRecorded, {}, {{"count", frame_count_}}});
   for (auto* watcher : watchers_) watcher->end(summary_);
   for (auto* observer : observers_) {

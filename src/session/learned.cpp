@@ -119,6 +119,29 @@ running::CorrectionSchedule::Waveforms waveforms_of(const CoupledSystem& system,
   return waveforms;
 }
 
+std::optional<running::CorrectionSchedule::Guard> guard_of(const Learned& learned, CoupledSystem& system, bool paced) {
+  bool bench = paced;
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    bench = bench || system.facets(SubsystemId{s}).remote != nullptr;
+  }
+  if (!bench || !learned.guard) return std::nullopt;
+  const Learned::Guard& known = *learned.guard;
+  running::CorrectionSchedule::Guard guard{{}, known.ranges, known.expected, known.allowed};
+  for (const auto& name : known.outputs) {
+    for (std::size_t y = 0; y < system.graph().outputs(); ++y) {
+      if (system.graph().name(OutputId{y}) == name) guard.outputs.push_back(OutputId{y});
+    }
+  }
+  const bool complete = guard.outputs.size() == known.outputs.size() && known.ranges.size() == known.outputs.size() &&
+                        known.expected.size() == known.outputs.size() * learned.steps;
+  if (!complete || guard.outputs.empty()) {
+    refuse_correction({FactCode::LearnedNumbers,
+                       {},
+                       {{"count", known.expected.size()}, {"steps", learned.steps}, {"inputs", known.outputs.size()}}});
+  }
+  return guard;
+}
+
 running::CorrectionSchedule scheduled(const Learned& learned, const SystemDescription& description,
                                       const CoupledSystem& system, const RunSettings& settings) {
   const Graph& graph = system.graph();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ std::vector<std::string> description_lines(const SystemDescription& description)
 /// The corrections of a run of this system. Throws Error{InvalidSystem} when they were learned for another one.
 running::CorrectionSchedule scheduled(const Learned& learned, const SystemDescription& description,
                                       const CoupledSystem& system, const RunSettings& settings);
+
+/// On a bench: the outputs that these corrections expect. Nullopt where the system is none, or nothing is known.
+std::optional<running::CorrectionSchedule::Guard> guard_of(const Learned& learned, CoupledSystem& system, bool paced);
 
 /// Of polynomials with so many coefficients: what the subsystems make of them. One that holds its inputs over steps of
 /// its own takes constants.

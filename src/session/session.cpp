@@ -78,6 +78,9 @@ void Session::make() {
   for (const auto& fact : choice_) prepared_.summary.notes.push_back(fact);
   if (learned_) {
     corrections_ = scheduled(*learned_, description_, *prepared_.system, prepared_.settings);
+    if (auto guard = guard_of(*learned_, *prepared_.system, options_.real_time.has_value())) {
+      corrections_->set_guard(std::move(*guard));
+    }
     prepared_.summary.correction = {learned_->file, learned_->inputs, learned_->error};
     prepared_.summary.notes.push_back(correction_note(*prepared_.summary.correction));
   }

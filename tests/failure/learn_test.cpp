@@ -90,6 +90,78 @@ TEST(LearnCommand, that_leaves_more_than_the_tolerance_is_reported_with_a_remedy
   EXPECT_EQ(met.err, "");
 }
 
+TEST(LearnCommand, resumed_writes_the_file_of_learning_that_was_not_interrupted) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> learn{"learn", kLearning,  "--inputs", "linear",      "--stop",
+                                       "0.2",   "--memory", "2",        "--no-compare"};
+  const auto run = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), learn.begin(), learn.end());
+    return run_program(folder, more);
+  };
+  ASSERT_EQ(run({"--iterations", "5", "--out", "whole"}).exit_code, 0);
+  ASSERT_EQ(run({"--iterations", "3", "--out", "part"}).exit_code, 0);
+  EXPECT_NE(text_of(folder / "part/learned.json"), text_of(folder / "whole/learned.json"));
+  const auto ended = run({"--iterations", "3", "--resume", "part"});
+  EXPECT_EQ(ended.exit_code, 1);
+  expect_text(ended.err, "Allow more than 3 --iterations");
+  const auto resumed = run({"--iterations", "5", "--resume", "part"});
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  expect_text(resumed.out, "goes on after 3 runs");
+  EXPECT_EQ(text_of(folder / "part/learned.json"), text_of(folder / "whole/learned.json"));
+  const auto other = run({"--iterations", "9", "--resume", "part", "--gain", "0.5"});
+  EXPECT_EQ(other.exit_code, 1);
+  expect_text(other.err, "gain was 1, now it is 0.5");
+  const auto nothing = run({"--iterations", "9", "--resume", "elsewhere"});
+  EXPECT_EQ(nothing.exit_code, 1);
+  expect_text(nothing.err, "elsewhere/learning.state");
+}
+
+/// Corrections of a learned.json.
+Json corrections_in(const std::filesystem::path& folder) {
+  return Json::parse(text_of(folder / "learned.json"))["corrections"];
+}
+
+TEST(LearnCommand, from_recorded_runs_has_the_bits_of_learning_that_makes_them) {
+  const TemporaryFolder folder;
+  for (const std::string inputs : {"held", "linear"}) {
+    const std::string in = "-" + inputs;
+    for (const std::string runs : {"2", "3"}) {
+      const auto learned = run_program(folder, {"learn", kLearning, "--inputs", inputs, "--stop", "0.2", "--no-compare",
+                                                "--iterations", runs, "--out", runs + in});
+      ASSERT_EQ(learned.exit_code, 0) << learned.err;
+    }
+    // Run 0 as learning makes it: what holds for its options is in the file that it wrote.
+    const auto options = Json::parse(text_of(folder / ("2" + in) / "learned.json"))["options"];
+    std::vector<std::string> first{
+        "run",    kLearning, "--method", "jacobi",
+        "--stop", "0.2",     "--option", "feedthrough=" + options["feedthrough"].get<std::string>(),
+        "--out",  "a" + in};
+    if (inputs == "held") first.insert(first.end(), {"--option", "delayed=[\"force_side.F\"]"});
+    const auto a = run_program(folder, first);
+    ASSERT_EQ(a.exit_code, 0) << a.err;
+    const auto once = run_program(
+        folder, {"learn", kLearning, "--inputs", inputs, "--stop", "0.2", "--from", "a" + in, "--out", "from-a" + in});
+    ASSERT_EQ(once.exit_code, 0) << once.err;
+    EXPECT_EQ(corrections_in(folder / ("from-a" + in)), corrections_in(folder / ("2" + in))) << inputs;
+    const auto b =
+        run_program(folder, {"run", kLearning, "--stop", "0.2", "--learned", "from-a" + in, "--out", "b" + in});
+    ASSERT_EQ(b.exit_code, 0) << b.err;
+    const auto twice = run_program(
+        folder, {"learn", kLearning, "--stop", "0.2", "--from", "a" + in, "b" + in, "--out", "from-b" + in});
+    ASSERT_EQ(twice.exit_code, 0) << twice.err;
+    const auto how = Json::parse(text_of(folder / ("from-b" + in) / "learning.json"));
+    EXPECT_EQ(json_fact(how["notes"], FactCode::RunsLearnedFrom)["values"]["earlier"], 1.0);
+    const auto here = corrections_in(folder / ("from-b" + in)), there = corrections_in(folder / ("3" + in));
+    if (inputs == "held") EXPECT_EQ(here, there);
+    for (const auto& [name, values] : there.items()) {
+      for (std::size_t k = 0; k < values.size(); ++k) {
+        // A line is recorded by its end, whose value is rounded: at 830 N by 1e-13 N, in a few operations.
+        EXPECT_NEAR(here[name][k].get<double>(), values[k].get<double>(), 1e-12) << inputs << ' ' << name << ' ' << k;
+      }
+    }
+  }
+}
+
 TEST(LearnCommand, that_makes_no_run_better_has_learned_nothing) {
   const TemporaryFolder folder;
   for (const std::string when : {"auto", "never"}) {

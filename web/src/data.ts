@@ -249,6 +249,7 @@ export interface LearningPage {
   best_iteration: number;
   verdict: Verdict | null; // of the run with the corrections; null where it was not made
   residual: number | null;
+  repeatability: number | null; // of the signal's range: how far runs without change differ; null where runs repeat exactly
   full_runs: number;
   gamma: number | null;
   radius: number | null;

@@ -243,6 +243,11 @@ inline constexpr auto kErrors = [] {
        "the learned correction has {count} numbers instead of {steps} for each of its {inputs} inputs", ""},
       {LearnedTooShort, Error, "learned-too-short",
        "the correction was learned for {steps} macro steps; this run has {run_steps}", ""},
+      {LearningStateUnusable, Error, "learning-state-unusable", "'{0}' is no state of a learning: {why}", ""},
+      {LearningStateOther, Error, "learning-state-other", "'{0}' belongs to another learning: {difference}", ""},
+      {LearningEnded, Error, "learning-ended", "the learning in '{0}' has ended: {end}", ""},
+      {RecordedSignalMissing, Error, "recorded-signal-missing", "'{0}' is not among the signals of {1}", ""},
+      {RecordedTimes, Error, "recorded-times", "'{0}' in {1} is not recorded at every communication time: {why}", ""},
       // Errors: real time.
       {OverrunStopped, Error, "overrun-stopped",
        "the deadline at t = {time:.6g} was missed by {late:.3g}, and overrun = \"stop\"", ""},

@@ -29,6 +29,7 @@ function steadiness(page: LearningPage): string {
 }
 
 function errorOf(page: LearningPage): string {
+  if (page.repeatability !== null) return "unknown: a bench has no truth";
   if (page.verdict === null) return "it was not run again";
   return page.verdict.error === null ? page.verdict.headline : `of the range of ${page.verdict.output}, at most ${percent(page.verdict.bound)}`;
 }
@@ -44,6 +45,7 @@ export function learning(page: LearningPage): HTMLElement {
     h("dl", { class: "stats" },
       stat("Error of the learned run", percent(page.verdict?.error), errorOf(page)),
       stat("Minimised", percent(page.residual), `missed at the learned inputs, of the signal’s range, in run ${page.best_iteration}`),
+      ...(page.repeatability === null ? [] : [stat("Repeatability", percent(page.repeatability), "by which runs without change differ, of the signal’s range")]),
       stat("Without correction", percent(first), "missed at the learned inputs, in run 0"),
       stat("gamma", page.gamma === null ? "not known" : number(page.gamma), steadiness(page)),
       stat("Cost", `${number(Number(page.full_runs.toPrecision(3)))} full runs`, `in ${plural(page.iterations.length, "run")}`)));
@@ -55,7 +57,8 @@ export function errors(page: LearningPage): Section | null {
     ...page.connections.map((name, i) => ({ name: `${name}: 2-norm in its unit`, x: numbers, colour: i + 1, dashed: true,
       y: page.iterations.map((run) => (run.failure === undefined ? run.connections?.[name]?.norm ?? null : null)) }))];
   const drawing = plane({ x: { title: "run", whole: true }, y: { title: "missed", logarithmic: true }, traces,
-    guides: page.tolerance > 0 ? [{ y: page.tolerance, label: `tolerance ${number(page.tolerance)}` }] : [] });
+    guides: [...(page.tolerance > 0 ? [{ y: page.tolerance, label: `tolerance ${number(page.tolerance)}` }] : []),
+      ...(page.repeatability !== null && page.repeatability > 0 ? [{ y: page.repeatability, label: `repeatability ${number(page.repeatability)}` }] : [])] });
   if (drawing === null) return null;
   return { id: "errors", title: "Missed per run", content: [keys(traces), figure(drawing)] };
 }
