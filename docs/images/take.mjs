@@ -73,7 +73,7 @@ await group("drivetrain", async () => {
 });
 
 // What an example shows, beside its README: a chart, or what says more.
-const PARTS = { bus: "#frames", cluster: "#calls", chain: "#system", drivetrain: "#system" };
+const PARTS = { bus: "#frames", cluster: "#timeline", chain: "#system", drivetrain: "#system" };
 await group("examples", async () => {
   for (const name of ["lotka_volterra", "mechanical", "fmu", "car", "chain", "oscillator", "two_mass", "drivetrain", "learning", "learning_cubic", "cluster", "bus"]) {
     const shorter = name === "drivetrain" ? ["--stop", "10"] : [];

@@ -44,8 +44,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The files of a run besides its results: run.json, at its start and at its end, steps.json and calls.json at its end.
-/// With `append` the files of the run before stay as they are until this one goes on.
+/// The files of a run besides its results: run.json, at its start and at its end, steps.json and timeline.json at its
+/// end. With `append` the files of the run before stay as they are until this one goes on.
 class RunFiles : public recording::StepHistory {
  public:
   /// Borrows the result. `folder`: where an FMU that changes the working directory cannot move it.
@@ -67,7 +67,7 @@ class RunFiles : public recording::StepHistory {
     write_summary(run_.summary, verdict);
     try {
       base::replace_file(folder_ / "steps.json", reporting::steps_json(*this, run_.summary));
-      base::replace_file(folder_ / "calls.json", reporting::calls_json(calls_, run_.summary));
+      base::replace_file(folder_ / "timeline.json", reporting::timeline_json(calls_, run_.summary));
     } catch (const Error&) {
       if (run_.summary.termination == Termination::Completed) throw;  // else a full disk has ended the run already
     }
@@ -198,7 +198,7 @@ fs::path continued_folder(const fs::path& checkpoint) {
 void check_place(const fs::path& checkpoint, const RunResult& run) {
   const auto file = fs::absolute(checkpoint).lexically_normal();
   for (const auto& name :
-       {run.results.filename(), fs::path("run.json"), fs::path("steps.json"), fs::path("calls.json"),
+       {run.results.filename(), fs::path("run.json"), fs::path("steps.json"), fs::path("timeline.json"),
         fs::path("frames.csv"), fs::path("fmu.log"), fs::path("system.resolved.toml"), fs::path("report.html")}) {
     if (file != fs::absolute(run.folder / name).lexically_normal()) continue;
     throw Error(ErrorCode::FileFailed, {FactCode::CheckpointIsRunFile, {file.string()}},

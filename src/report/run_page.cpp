@@ -90,7 +90,7 @@ void correct_reached(Json& run, const Results& results) {
 struct RunFolder {
   Json run;
   Json steps;
-  Json calls;
+  Json timeline;
   Results results;
   std::string system;  ///< the text of system.resolved.toml
 };
@@ -109,8 +109,8 @@ void require_steps(const Json& steps, const fs::path& file) {
   if (!sound) throw unreadable(file, "it is not what 'entrain run' writes");
 }
 
-/// The same for calls_json.
-void require_calls(const Json& calls, const fs::path& file) {
+/// The same for timeline_json.
+void require_timeline(const Json& calls, const fs::path& file) {
   if (calls.is_null()) return;
   constexpr std::size_t kNumbers = 7;
   const auto names = calls.find("subsystems");
@@ -135,8 +135,8 @@ RunFolder read_run_folder(const fs::path& folder) {
   files.system = file_text(folder / "system.resolved.toml");
   files.steps = optional_json(folder / "steps.json");
   require_steps(files.steps, folder / "steps.json");
-  files.calls = optional_json(folder / "calls.json");
-  require_calls(files.calls, folder / "calls.json");
+  files.timeline = optional_json(folder / "timeline.json");
+  require_timeline(files.timeline, folder / "timeline.json");
   return files;
 }
 
@@ -234,7 +234,7 @@ Json run_page_data(const fs::path& folder) {
             {"remarks", json_of(remarks_on(folder, files))},
             {"run", std::move(files.run)},
             {"steps", std::move(files.steps)},
-            {"calls", std::move(files.calls)},
+            {"timeline", std::move(files.timeline)},
             {"frames", frames_json(folder / "frames.csv")},
             {"system", files.system}};
   data["results"] = packed_signals(drawn, room_in_page(data));

@@ -116,7 +116,7 @@ std::string steps_json(const recording::StepHistory& history, const RunSummary& 
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-std::string calls_json(const std::vector<TimedCall>& calls, const RunSummary& summary) {
+std::string timeline_json(const std::vector<TimedCall>& calls, const RunSummary& summary) {
   const auto microseconds = [](double seconds) {
     constexpr double kPerSecond = 1e9;  // clocks count nanoseconds
     constexpr double kPerMicrosecond = 1e3;

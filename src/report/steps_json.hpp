@@ -34,8 +34,8 @@ struct TimedCall {
   double begun = 0.0;  ///< s since the first one began
   double ended = 0.0;
 };
-/// The text of calls.json: the first calls of a run, each as [subsystem, batch, 1 for a trial, from, size, begun,
+/// The text of timeline.json: the first calls of a run, each as [subsystem, batch, 1 for a trial, from, size, begun,
 /// ended], the last two in microseconds.
-std::string calls_json(const std::vector<TimedCall>& calls, const RunSummary& summary);
+std::string timeline_json(const std::vector<TimedCall>& calls, const RunSummary& summary);
 
 }  // namespace entrain::reporting

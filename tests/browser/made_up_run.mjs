@@ -16,7 +16,7 @@ export function madeUpRun({ size, samples = 200, signals = size, unit = "rad/s",
   [0, batch, 0, 0.01 * batch, 0.01, 100 * batch + 95, 100 * batch + 95]]).flat();
   return {
     kind: "run", title: "ring", folder: "ring-1", verdict, remarks: [], system: "[run]\n", frames: null, steps: null,
-    calls: { subsystems: names, calls },
+    timeline: { subsystems: names, calls },
     run: {
       entrain: "0.3.0", system: "ring", method: "jacobi", termination: "completed", message: "", start: 0, stop: 10, reached: 10, step: 0.01, macro_steps: 1000,
       smallest_step: 0.01, largest_step: 0.01, rejected_steps: 0, iterations: 0, linearizations: 0, wall_seconds: 1, max_coupling_residual: 1e-5,

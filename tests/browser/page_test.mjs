@@ -40,7 +40,7 @@ test("a_table_of_what_is_seen_holds_the_shown_lines_within_the_shown_times", () 
 const size = (png) => [png.readUInt32BE(16), png.readUInt32BE(20)];
 
 test("pictures_of_a_chart_of_the_system_and_of_the_calls_are_saved", () => withPage(anyPage, async (page) => {
-  for (const [section, name, least] of [["signals", "prey.p.png", [900, 200]], ["system", "lotka_volterra_system.png", [800, 200]], ["calls", "lotka_volterra_calls.png", [2000, 100]]]) {
+  for (const [section, name, least] of [["signals", "prey.p.png", [900, 200]], ["system", "lotka_volterra_system.png", [800, 200]], ["timeline", "lotka_volterra_timeline.png", [2000, 100]]]) {
     const { name: found, content } = await saved(page, () => page.locator(`#${section} .save`, { hasText: "PNG" }).first().click());
     assert.equal(found, name);
     assert.equal(content.subarray(1, 4).toString(), "PNG");
@@ -134,29 +134,29 @@ test("the_drawing_shows_units_and_errors_and_marks_those_above_the_tolerance", (
 
 test("calls_show_which_subsystem_computed_alone_while_the_others_waited", () => withPage(made("calls", { size: 4 }), async (page) => {
   // Of 100 us in a batch three compute 30, the last one 90: 60 alone, and 10 pass between two batches.
-  const rows = await page.locator("#calls tbody tr").evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
+  const rows = await page.locator("#timeline tbody tr").evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
   assert.equal(rows[0][0], "part3");
   const [computing, waiting, alone] = rows[0].slice(2, 5).map(parseFloat);
   assert.ok(Math.abs(computing - 90.5) < 0.2 && Math.abs(waiting - 9.5) < 0.2 && Math.abs(alone - 60.3) < 0.2, `${rows[0]}`);
   assert.equal(rows[1][4], "0 %");
   assert.equal(rows.at(-1)[0], "engine, recording");
   assert.ok(Math.abs(parseFloat(rows.at(-1)[2]) - 9.5) < 0.2, `${rows.at(-1)}`);
-  assert.ok(await page.locator("#calls .call").count() > 8);
-  assert.ok(await page.locator("#calls .call.trial").count() > 0);
-  assert.match(await page.locator("#calls .call title").first().textContent(), /^part\d: (step|trial) from t = .* s by 10 ms, took (30|90) µs|took 0 s$/);
-  const drawn = () => page.locator("#calls .call").count();
+  assert.ok(await page.locator("#timeline .call").count() > 8);
+  assert.ok(await page.locator("#timeline .call.trial").count() > 0);
+  assert.match(await page.locator("#timeline .call title").first().textContent(), /^part\d: (step|trial) from t = .* s by 10 ms, took (30|90) µs|took 0 s$/);
+  const drawn = () => page.locator("#timeline .call").count();
   const before = await drawn();
-  await page.locator('#calls [aria-label="Show less time"]').click();
+  await page.locator('#timeline [aria-label="Show less time"]').click();
   assert.ok(await drawn() < before);
-  for (let i = 0; i < 9; ++i) await page.locator('#calls [aria-label="Show more time"]').click();
+  for (let i = 0; i < 9; ++i) await page.locator('#timeline [aria-label="Show more time"]').click();
   assert.equal(await drawn(), 99); // the last one of no length lies behind the end
-}, {}, "#calls svg"));
+}, {}, "#timeline svg"));
 
 test("a_real_run_shows_the_calls_of_all_its_subsystems", () => withPage(anyPage, async (page) => {
-  assert.deepEqual((await page.locator("#calls tbody tr td:first-child").allTextContents()).sort(), ["engine, recording", "predator", "prey"]);
-  assert.ok(await page.locator("#calls .call").count() > 4);
-  assert.match(await page.locator("#calls .note").textContent(), /the first 512 calls/);
-}, {}, "#calls svg"));
+  assert.deepEqual((await page.locator("#timeline tbody tr td:first-child").allTextContents()).sort(), ["engine, recording", "predator", "prey"]);
+  assert.ok(await page.locator("#timeline .call").count() > 4);
+  assert.match(await page.locator("#timeline .note").textContent(), /the first 512 calls/);
+}, {}, "#timeline svg"));
 
 test("of_a_thousand_subsystems_one_is_drawn_with_its_neighbours_and_another_can_be_found", () => {
   const big = made("big", { size: 1000, signals: 300 });
@@ -170,7 +170,7 @@ test("of_a_thousand_subsystems_one_is_drawn_with_its_neighbours_and_another_can_
     assert.equal(await page.locator(".node.focus .title").textContent(), "part501");
     // Long tables are folded, charts are made where they are seen.
     assert.ok(await page.locator("#cost tbody").first().locator("tr").count() <= 20);
-    assert.ok(await page.locator("#calls tbody").first().locator("tr").count() <= 12);
+    assert.ok(await page.locator("#timeline tbody").first().locator("tr").count() <= 12);
     assert.ok(await page.locator("canvas").count() < 20);
     const begun = Date.now();
     await page.getByLabel("Find a signal").fill("part123.");
@@ -218,7 +218,7 @@ for (const width of [390, 1280, 2560]) {
       assert.equal(await overflows(page), false);
       assert.deepEqual(await brokenCells(page), []);
       assert.ok(await colouredPixels(page, "signals") > 200);
-      const small = await page.locator(".node text, .calls text").evaluateAll((all) => Math.min(...all.map((text) => text.getBoundingClientRect().height)));
+      const small = await page.locator(".node text, .timeline text").evaluateAll((all) => Math.min(...all.map((text) => text.getBoundingClientRect().height)));
       assert.ok(small > (width < 720 ? 9 : 7), `letters of ${small} pixels`);
       const tools = await page.locator(".tools:visible button, .tools:visible select").evaluateAll((all) => all.filter((tool) => {
         const box = tool.getBoundingClientRect();

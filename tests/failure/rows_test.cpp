@@ -259,8 +259,8 @@ TEST_F(RunFolder, with_a_run_is_overwritten_on_request_only_and_nothing_of_it_st
   std::vector<std::string> files;
   for (const auto& entry : fs::directory_iterator(folder_ / "out")) files.push_back(entry.path().filename());
   std::sort(files.begin(), files.end());
-  EXPECT_EQ(files, (std::vector<std::string>{"calls.json", "mine.txt", "results.csv", "run.json", "steps.json",
-                                             "system.resolved.toml"}));
+  EXPECT_EQ(files, (std::vector<std::string>{"mine.txt", "results.csv", "run.json", "steps.json",
+                                             "system.resolved.toml", "timeline.json"}));
 }
 
 }  // namespace rows_test

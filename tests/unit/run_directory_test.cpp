@@ -49,7 +49,7 @@ TEST(RunIntoAFolder, has_the_first_calls_by_the_wall_clock_and_no_more) {
   auto description = prey_and_predators();
   description.stop = {10.0, {}};
   ASSERT_EQ(run(description, options).summary.termination, Termination::Completed);
-  const auto json = nlohmann::json::parse(text_of(folder / "out/calls.json"));
+  const auto json = nlohmann::json::parse(text_of(folder / "out/timeline.json"));
   EXPECT_EQ(json["subsystems"], nlohmann::json::parse(R"(["prey","predator"])"));
   const auto& calls = json["calls"];
   ASSERT_EQ(calls.size(), 512U) << "of 2000";
@@ -77,10 +77,10 @@ TEST(RunIntoAFolder, has_a_page_only_of_calls_that_the_program_wrote) {
   for (const auto* bad :
        {R"({"subsystems": ["prey"], "calls": [[1, 1, 0, 0, 0, 0, 0]]})", R"({"subsystems": ["prey"]})",
         R"({"subsystems": 3, "calls": []})", R"({"subsystems": ["prey"], "calls": [["0"]]})"}) {
-    write_text(folder / "out/calls.json", bad);
+    write_text(folder / "out/timeline.json", bad);
     EXPECT_THROW(static_cast<void>(report_json(folder / "out")), Error) << bad;
   }
-  write_text(folder / "out/calls.json", "cut off");
+  write_text(folder / "out/timeline.json", "cut off");
   EXPECT_NO_THROW(static_cast<void>(report_json(folder / "out"))) << "as a killed run leaves it";
 }
 

@@ -177,7 +177,7 @@ export type Frame = [number, string, string, string, string, string, string];
 /** Subsystem, batch, 1 for a trial, from and size in s; begun and ended by the wall clock in microseconds. */
 export type Call = [number, number, number, number, number, number, number];
 
-export interface Calls {
+export interface Timeline {
   subsystems: string[];
   calls: Call[]; // the first ones of the run
 }
@@ -195,7 +195,7 @@ export interface RunPage {
   remarks: Fact[];
   run: Run;
   steps: StepHistory | null;
-  calls?: Calls | null;
+  timeline?: Timeline | null;
   frames: Frames | null;
   system: string;
   results: PackedSignals;

@@ -3,7 +3,7 @@ import type { AdvicePage, ComparisonPage, LearningPage, Page, RunPage, SweepPage
 import { h, svg } from "./dom";
 import { number, plural } from "./format";
 import { keyHelpButton } from "./keys";
-import { calls } from "./sections/calls";
+import { timeline } from "./sections/timeline";
 import { consistency, front, heat, methods, recommendation, search, stability } from "./sections/advice";
 import { differences, errorOverCost, overlays, runs } from "./sections/comparison";
 import { cost } from "./sections/cost";
@@ -25,7 +25,7 @@ import { verdict } from "./sections/verdict";
 import { toggleTheme } from "./theme";
 import { TimeView } from "./time_view";
 
-const RUN_SECTIONS: SectionOf<RunPage>[] = [system, signals, scenario, frames, pacing, steps, coupling, energy, cost, calls, options];
+const RUN_SECTIONS: SectionOf<RunPage>[] = [system, signals, scenario, frames, pacing, steps, coupling, energy, cost, timeline, options];
 const COMPARISON_SECTIONS: SectionOf<ComparisonPage>[] = [runs, errorOverCost, differences, overlays];
 const LEARNING_SECTIONS: SectionOf<LearningPage>[] = [errors, horizons, corrected, repeatedRuns];
 const ADVICE_SECTIONS: SectionOf<AdvicePage>[] = [methods, front, stability, consistency, search, heat];

@@ -1,5 +1,5 @@
 // The first calls of a run by the wall clock: which subsystem computed while which others waited.
-import type { Calls, RunPage } from "../data";
+import type { RunPage, Timeline } from "../data";
 import { bar, foldedTable, h, svg } from "../dom";
 import { fileName, saveButton, saveDrawing } from "../export";
 import { number, percent, plural, seconds } from "../format";
@@ -25,7 +25,7 @@ interface Share {
 }
 
 /** How the wall time was used; "alone": no other subsystem computed. The rest of the time nothing computed: the engine, recording. */
-export function shares({ subsystems, calls }: Calls): { span: number; idle: number; each: Share[] } {
+export function shares({ subsystems, calls }: Timeline): { span: number; idle: number; each: Share[] } {
   const each = subsystems.map((_name, subsystem) => ({ subsystem, busy: 0, alone: 0, longest: 0 }));
   const ends: [number, number, number][] = []; // time, +1 or -1, subsystem
   for (const [subsystem, , , , , begun, ended] of calls) {
@@ -47,7 +47,7 @@ export function shares({ subsystems, calls }: Calls): { span: number; idle: numb
   return { span: ends.length === 0 ? 0 : ends[ends.length - 1][0] - ends[0][0], idle, each };
 }
 
-function drawing(data: Calls, lanes: number[], [from, to]: [number, number]): SVGSVGElement {
+function drawing(data: Timeline, lanes: number[], [from, to]: [number, number]): SVGSVGElement {
   const px = (time: number) => LEFT + ((Math.max(from, Math.min(to, time)) - from) / (to - from)) * (WIDTH - LEFT - 10);
   const laneOf = new Map(lanes.map((subsystem, lane) => [subsystem, lane]));
   const height = TOP + LANE * lanes.length + BOTTOM;
@@ -56,7 +56,7 @@ function drawing(data: Calls, lanes: number[], [from, to]: [number, number]): SV
     y: TOP + LANE * laneOf.get(subsystem)! + 3, width: Math.max(0.8, px(ended) - px(begun)).toFixed(2), height: LANE - 6, rx: 1.5 },
   svg("title", {}, `${data.subsystems[subsystem]}: ${trial === 1 ? "trial" : "step"} from t = ${number(at)} s by ${seconds(size)}, took ${seconds((ended - begun) * MICRO)}`)));
   const ticks = Array.from({ length: TICKS + 1 }, (_, i) => from + (i * (to - from)) / TICKS);
-  return svg("svg", { class: "plane calls", viewBox: `0 0 ${WIDTH} ${height}`, role: "img", style: fitted(WIDTH), "aria-label": "Calls of the subsystems over the wall clock" },
+  return svg("svg", { class: "plane timeline", viewBox: `0 0 ${WIDTH} ${height}`, role: "img", style: fitted(WIDTH), "aria-label": "Calls of the subsystems over the wall clock" },
     ...lanes.flatMap((subsystem, lane) => [svg("line", { x1: LEFT, x2: WIDTH - 10, y1: TOP + LANE * (lane + 0.5), y2: TOP + LANE * (lane + 0.5) }),
       svg("text", { x: LEFT - 10, y: TOP + LANE * (lane + 0.5) + 4, "text-anchor": "end" }, shortened(data.subsystems[subsystem]))]),
     ...ticks.map((time, i) => svg("text", { x: px(time), y: height - 8, "text-anchor": i === 0 ? "start" : i === TICKS ? "end" : "middle" }, seconds((time - ticks[0]) * MICRO))),
@@ -67,8 +67,8 @@ function shortened(name: string): string {
   return name.length <= 20 ? name : `${name.slice(0, 19)}…`;
 }
 
-export function calls(page: RunPage): Section | null {
-  const data = page.calls;
+export function timeline(page: RunPage): Section | null {
+  const data = page.timeline;
   if (data == null || data.calls.length === 0) return null;
   const { span, idle, each } = shares(data);
   if (!(span > 0)) return null;
@@ -95,12 +95,12 @@ export function calls(page: RunPage): Section | null {
   draw();
   const tools = h("div", { class: "tools" }, slider, h("button", { type: "button", click: zoom(0.5), "aria-label": "Show less time" }, "+"),
     h("button", { type: "button", click: zoom(2), "aria-label": "Show more time" }, "−"),
-    saveButton("PNG", "what is seen", () => saveDrawing(place.querySelector("svg")!, fileName(`${page.title}_calls`, "png"))));
+    saveButton("PNG", "what is seen", () => saveDrawing(place.querySelector("svg")!, fileName(`${page.title}_timeline`, "png"))));
   const most = Math.max(...byBusy.map((share) => share.busy), idle);
   const rows = byBusy.map((share) => [data.subsystems[share.subsystem], bar(share.busy / most, "neutral"), percent(share.busy / span), percent(1 - share.busy / span),
     percent(share.alone / span), seconds(share.longest * MICRO)]);
   rows.push(["engine, recording", bar(idle / most, "quiet"), percent(idle / span), "", "", ""]);
-  return { id: "calls", title: "Calls", tools,
+  return { id: "timeline", title: "Time line", tools,
     note: `the first ${plural(data.calls.length, "call")}, ${seconds(span * MICRO)} of the wall clock; alone: all others waited for it; pale: trials`,
     content: [place, ...foldedTable(["subsystem", "", "computing", "waiting", "alone", "longest call"], rows, 2, SHOWN, "more subsystems")] };
 }
