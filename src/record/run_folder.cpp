@@ -30,7 +30,8 @@ bool is_taken(int descriptor) {
 
 /// By a run that was killed while it replaced a file.
 bool is_left_behind(std::string_view name) {
-  return (name.starts_with("run.json.") || name.starts_with("results.") || name.starts_with("steps.json.")) &&
+  return (name.starts_with("run.json.") || name.starts_with("results.") || name.starts_with("steps.json.") ||
+          name.starts_with("calls.csv.")) &&
          (name.ends_with(".tmp") || name.ends_with(".reserve"));
 }
 
@@ -60,7 +61,7 @@ bool contains_run(const fs::path& folder) {
 }
 
 void remove_run(const fs::path& folder) {
-  std::vector<fs::path> files{"report.html",          "fmu.log",       "steps.json", "frames.csv",
+  std::vector<fs::path> files{"report.html",          "fmu.log",       "steps.json", "frames.csv", "calls.csv",
                               "system.resolved.toml", "control.socket"};
   for (const auto format : {kCsvFormat, kHdf5Format, kMatFormat}) {
     files.emplace_back(results_file_name(format));

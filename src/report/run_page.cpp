@@ -17,6 +17,7 @@
 #include "entrain/fact_codes.hpp"
 #include "entrain/report.hpp"
 #include "read/results_readers.hpp"
+#include "report/calls_json.hpp"
 #include "report/frames_json.hpp"
 #include "report/json_parts.hpp"
 #include "report/packed_signals.hpp"
@@ -215,6 +216,7 @@ Json run_page_data(const fs::path& folder) {
             {"run", std::move(files.run)},
             {"steps", std::move(files.steps)},
             {"frames", frames_json(folder / "frames.csv")},
+            {"calls", calls_json(folder / "calls.csv")},
             {"system", files.system}};
   data["results"] = packed_signals(drawn, room_in_page(data));
   return data;

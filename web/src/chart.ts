@@ -31,6 +31,15 @@ const FONT = "11px InterVariable, system-ui, sans-serif";
 const all = new Set<uPlot>();
 onThemeChange(() => all.forEach((chart) => chart.redraw()));
 
+/** Charts that were taken off the page: nothing keeps them, however long the page is open. */
+function forgetRemoved(): void {
+  for (const plot of all) {
+    if (plot.root.isConnected) continue;
+    plot.destroy();
+    all.delete(plot);
+  }
+}
+
 /** What is drawn of a line: the borders of its band, if it has one, and itself. */
 function columnsOf(line: Line): (number | null)[][] {
   if (line.low) return [line.low, line.y];
@@ -252,6 +261,7 @@ export function chart(options: ChartOptions): HTMLElement {
         ready: [(u) => u.setScale("x", { min: view.min, max: view.max })],
       },
     }, aligned(lines), place);
+    forgetRemoved();
     plot.over.addEventListener("wheel", (event) => wheel(plot, event, view), { passive: false });
     view.add(plot);
     all.add(plot);
@@ -261,7 +271,8 @@ export function chart(options: ChartOptions): HTMLElement {
     if (!entries.some((entry) => entry.isIntersecting)) return;
     seen.disconnect();
     make(place.clientWidth);
-    new ResizeObserver(() => plot.setSize({ width: place.clientWidth, height })).observe(place);
+    const resized = new ResizeObserver(() => (place.isConnected ? plot.setSize({ width: place.clientWidth, height }) : resized.disconnect()));
+    resized.observe(place);
   }, { rootMargin: "600px" });
   place.style.minHeight = `${height}px`;
   seen.observe(element);

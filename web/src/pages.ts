@@ -3,6 +3,7 @@ import type { AdvicePage, ComparisonPage, LearningPage, Page, RunPage, SweepPage
 import { h, svg } from "./dom";
 import { number, plural } from "./format";
 import { consistency, front, heat, methods, recommendation, search, stability } from "./sections/advice";
+import { calls } from "./sections/calls";
 import { differences, errorOverCost, overlays, runs } from "./sections/comparison";
 import { cost } from "./sections/cost";
 import { coupling } from "./sections/coupling";
@@ -22,7 +23,7 @@ import { verdict } from "./sections/verdict";
 import { toggleTheme } from "./theme";
 import { TimeView } from "./time_view";
 
-const RUN_SECTIONS: SectionOf<RunPage>[] = [system, signals, frames, pacing, steps, coupling, energy, cost, options];
+const RUN_SECTIONS: SectionOf<RunPage>[] = [system, signals, frames, pacing, steps, calls, coupling, energy, cost, options];
 const COMPARISON_SECTIONS: SectionOf<ComparisonPage>[] = [runs, errorOverCost, differences, overlays];
 const LEARNING_SECTIONS: SectionOf<LearningPage>[] = [errors, horizons, corrected, repeatedRuns];
 const ADVICE_SECTIONS: SectionOf<AdvicePage>[] = [methods, front, stability, consistency, search, heat];

@@ -1,12 +1,14 @@
 // What is beside the drawing: of the system, of a subsystem or of a connection. Every field is an edit of the text.
 import { h } from "../dom";
 import { number, percent } from "../format";
-import type { RunPage } from "../data";
+import { degreeNote } from "../inside";
 import type { Edit, Method, Part, Port, Sketch } from "./api";
 import type { Selection } from "./drawing";
+import type { InsideEvents, LookedAt } from "./inside_panel";
+import { insideConnection, insideSubsystem, portOf, residualText } from "./inside_panel";
 import { fit } from "./units";
 
-export interface PropertyEvents {
+export interface PropertyEvents extends InsideEvents {
   edit: (edits: Edit[]) => void;
   goTo: (line: number) => void;
   remove: (selection: Selection) => void;
@@ -94,38 +96,44 @@ function startValues(part: Part, sketch: Sketch, events: PropertyEvents): HTMLEl
   });
 }
 
-export function ofSubsystem(part: Part, sketch: Sketch, page: RunPage | null, events: PropertyEvents): HTMLElement {
+/** What the method reported of it; else that it is treated as the others are. */
+function howTreated(part: Part, sketch: Sketch, looked: LookedAt | null, notes: string[]): HTMLElement[] {
+  const method = looked?.page.run.method ?? String(sketch.run.method?.value ?? "auto");
+  const calls = looked?.page.calls?.[part.name];
+  const degree = Math.max(0, ...(calls?.coefficients ?? []).map((coefficients) => coefficients.length - 1));
+  return [...(calls === undefined || calls.inputs.length === 0 ? [] : [degreeNote(calls, degree)]),
+    ...(notes.length > 0 ? notes : [method === "auto" ? "The method is chosen when it runs." : `${method} reports no exception: as every other subsystem.`])]
+    .map((text) => h("p", { class: "quiet" }, text));
+}
+
+export function ofSubsystem(part: Part, sketch: Sketch, looked: LookedAt | null, events: PropertyEvents): HTMLElement {
   const problems = sketch.problems.filter((problem) => problem.subjects.some((subject) => subject === part.name || subject.startsWith(`${part.name}.`)));
-  const work = page?.run.subsystems[part.name];
-  const treated = [...(page?.run.notes ?? []), ...sketch.methods.filter((one) => one.name === sketch.run.method?.value).flatMap((one) => one.notes)]
+  const treated = [...(looked?.page.run.notes ?? []), ...sketch.methods.filter((one) => one.name === sketch.run.method?.value).flatMap((one) => one.notes)]
     .filter((note) => note.subjects.includes(part.name)).map((note) => note.text);
   return h("div", { class: "properties" }, h("h2", {}, part.name), h("p", { class: "quiet" }, part.source), part.about ? h("p", {}, part.about) : null,
     ...problems.map((problem) => h("p", { class: problem.severity === "error" ? "wrong" : "doubtful" }, problem.text)),
     field("name", part.name, "", (typed) => typed !== "" && typed !== part.name && events.edit([{ op: "rename_subsystem", from: part.name, to: typed }])),
     ...(part.capabilities === undefined ? [] : [h("h3", {}, "Capabilities"), abilities(part)]),
     ...(part.warnings ?? []).map((warning) => h("p", { class: "doubtful" }, warning.text)),
-    ...(treated.length === 0 ? [] : [h("h3", {}, "How the method treats it"), ...[...new Set(treated)].map((text) => h("p", { class: "quiet" }, text))]),
-    ...(work === undefined ? [] : [h("h3", {}, "In the last run"), h("p", { class: "quiet" }, `${work.steps} steps, ${work.trials} trials, ${work.rollbacks} rollbacks`)]),
+    h("h3", {}, "How the method treats it"), ...howTreated(part, sketch, looked, [...new Set(treated)]),
+    ...insideSubsystem(part, looked, events),
     ...(part.variables === undefined ? [] : startValues(part, sketch, events)),
     h("div", { class: "row" }, h("button", { type: "button", click: () => events.goTo(part.line) }, "Show in the text"),
       h("button", { type: "button", class: "danger", click: () => events.remove({ kind: "subsystem", name: part.name }) }, "Remove")));
 }
 
-export function ofConnection(output: string, input: string, sketch: Sketch, page: RunPage | null, events: PropertyEvents): HTMLElement {
+export function ofConnection(output: string, input: string, sketch: Sketch, looked: LookedAt | null, events: PropertyEvents): HTMLElement {
   const link = sketch.connections.find((one) => one.output === output && one.input === input);
-  const port = (name: string, side: "outputs" | "inputs") => {
-    const part = sketch.subsystems.find((one) => name.startsWith(`${one.name}.`));
-    return [...(part?.variables?.[side] ?? []), ...(part?.variables?.[`discrete_${side}`] ?? [])].find((one) => `${part!.name}.${one.name}` === name);
-  };
-  const [from, to] = [port(output, "outputs"), port(input, "inputs")];
-  const measured = page?.run.connections?.find((one) => one.output === output && one.input === input);
-  const error = page?.run.outputs?.[output];
+  const [from, to] = [portOf(sketch, output, "outputs"), portOf(sketch, input, "inputs")];
+  const residual = residualText(looked, output, input);
+  const error = looked?.page.run.outputs?.[output];
   const facts: [string, string][] = [["From", `${output}${from?.unit ? ` [${from.unit}]` : ""}`], ["To", `${input}${to?.unit ? ` [${to.unit}]` : ""}`]];
   if (from && to && fit(from, to).note !== "") facts.push(["Units", fit(from, to).note]);
   if (link?.factor !== undefined || link?.offset !== undefined) facts.push(["Scaled", `× ${link.factor ?? 1} + ${link.offset ?? 0}`]);
-  if (measured !== undefined) facts.push(["Residual", measured.max_residual === null ? "not measured" : `${number(measured.max_residual)} of the range`]);
+  if (residual !== null) facts.push(["Residual", residual]);
   if (error != null) facts.push(["Error", `${percent(error.error)} of the range, at most ${percent(error.bound)}`]);
   return h("div", { class: "properties" }, h("h2", {}, "Connection"), h("dl", {}, ...facts.flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)])),
+    ...insideConnection(output, input, sketch, looked, events),
     h("div", { class: "row" }, link === undefined ? null : h("button", { type: "button", click: () => events.goTo(link.line) }, "Show in the text"),
       h("button", { type: "button", class: "danger", click: () => events.remove({ kind: "connection", output, input }) }, "Remove")));
 }
