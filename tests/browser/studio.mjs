@@ -7,7 +7,7 @@ import { folder, program, withPage } from "./browser.mjs";
 export const PATIENCE = { timeout: 120_000 };
 export const fmus = path.join(path.dirname(program), "fmus", "2");
 
-/** A server on a folder, with its address; `end` with another signal than that of an orderly end. */
+/** A server on a folder, with its address. `end` with SIGKILL is that of the server itself, which the program looks after. */
 export async function startStudio(place) {
   const server = spawn(program, ["studio", place, "--no-browser"], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = new Promise((resolve) => server.on("exit", resolve));
@@ -17,7 +17,10 @@ export async function startStudio(place) {
     server.on("exit", () => reject(new Error(`the studio ended: ${text}`)));
   });
   return { url, end: async (signal = "SIGTERM") => {
-    server.kill(signal);
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    const child = fs.readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, "utf8").trim().split(" ")[0];
+    if (signal === "SIGKILL" && child !== "") process.kill(Number(child), signal);
+    else server.kill(signal);
     await ended;
   } };
 }

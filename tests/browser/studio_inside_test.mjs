@@ -47,7 +47,8 @@ test("subsystem_shows_capabilities_its_treatment_and_its_calls", () => withStudi
   const names = await page.locator('[data-inside="subsystem"] .key .name').allTextContents();
   assert.deepEqual(names.slice(0, 2), ["steps", "trials"]);
   await page.locator(".open-report").click();
-  await page.waitForSelector("dialog.overlay #calls canvas", PATIENCE); // the section of the report
+  await page.locator("dialog.overlay #calls").scrollIntoViewIfNeeded(PATIENCE); // charts are made when they come near
+  await page.waitForSelector("dialog.overlay #calls canvas", PATIENCE);
   await page.getByRole("button", { name: "Close", exact: true }).click();
 }));
 

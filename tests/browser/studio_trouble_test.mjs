@@ -23,12 +23,12 @@ function crashingFmu() {
   const file = path.join(folder, "crashing.fmu");
   execFileSync("python3", ["-c", "import sys, zipfile\nwith zipfile.ZipFile(sys.argv[1], 'w') as z:\n z.writestr('modelDescription.xml', sys.argv[3])\n z.write(sys.argv[2], 'binaries/linux64/scripted.so')",
     file, library, DESCRIPTION]);
-  return file;
+  return fs.readFileSync(file);
 }
 
 test("fmu_that_crashes_is_a_red_box_with_its_verdict_and_the_studio_goes_on", () => withStudio("crash", {
-  "system.toml": `[run]\nstop = 1\nstep = 0.1\nmethod = "jacobi"\n[subsystems.sound]\nfmu = "crashing.fmu"\n[subsystems.part]\nfmu = "crashing.fmu"\nstart = { mode = ${SEGFAULT} }\n[connections]\n"sound.y" = "part.u"\n` }, async (page, place) => {
-  fs.copyFileSync(crashingFmu(), path.join(place, "crashing.fmu"));
+  "crashing.fmu": crashingFmu(),
+  "system.toml": `[run]\nstop = 1\nstep = 0.1\nmethod = "jacobi"\n[subsystems.sound]\nfmu = "crashing.fmu"\n[subsystems.part]\nfmu = "crashing.fmu"\nstart = { mode = ${SEGFAULT} }\n[connections]\n"sound.y" = "part.u"\n` }, async (page) => {
   await page.waitForSelector('[data-port="input:part.u"]', PATIENCE);
   await runToEnd(page);
   await page.waitForSelector('[data-name="part"].wrong', PATIENCE);

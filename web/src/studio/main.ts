@@ -144,10 +144,10 @@ class StudioPage {
   }
 
   /** Outputs, and inputs: what is on both sides of a connection. */
-  private signals(): { name: string; unit: string }[] {
+  private signals(...sides: ("outputs" | "inputs")[]): { name: string; unit: string }[] {
     const parts = this.sketch?.subsystems ?? [];
-    const of = (side: "outputs" | "inputs") => parts.flatMap((part) => (part.variables?.[side] ?? []).map((port) => ({ name: `${part.name}.${port.name}`, unit: port.unit })));
-    return [...of("outputs"), ...of("inputs")];
+    return (sides.length === 0 ? (["outputs", "inputs"] as const) : sides).flatMap((side) =>
+      parts.flatMap((part) => (part.variables?.[side] ?? []).map((port) => ({ name: `${part.name}.${port.name}`, unit: port.unit }))));
   }
 
   private pin(name: string): void {
@@ -166,7 +166,8 @@ class StudioPage {
   private showCurves(): void {
     const goesOn = this.going !== null && this.going.state !== "ended";
     if (goesOn) return this.follow(this.going!);
-    if (this.looked !== null) this.curvePlace.replaceChildren(endedCurves(this.looked, this.pinned, (name) => this.unpin(name)));
+    const shown = this.pinned.map((name) => ({ name, unit: this.signals().find((signal) => signal.name === name)?.unit ?? "" }));
+    if (this.looked !== null) this.curvePlace.replaceChildren(endedCurves(this.looked, shown, (name) => this.unpin(name)));
   }
 
   /** Selects it and brings it into the view. */
@@ -240,7 +241,7 @@ class StudioPage {
     this.showFiles();
     document.title = `${this.state.folder} – Entrain studio`;
     await this.look();
-    this.pinned = this.signals().slice(0, 6).map((signal) => signal.name); // outputs come first
+    this.pinned = this.signals("outputs").slice(0, 6).map((signal) => signal.name);
     const last = this.state.runs.find((entry) => !entry.goes_on);
     if (last !== undefined) void this.colourBy(last.run);
     const goesOn = this.state.runs.find((entry) => entry.goes_on);

@@ -12,21 +12,21 @@ import type { LookedAt } from "./inside_panel";
 const HEIGHT = 170; // of a chart beside the log
 
 /** The pinned signals of a run that has ended, with their error bands. */
-export function endedCurves(looked: LookedAt, pinned: string[], unpin: (name: string) => void): HTMLElement {
-  const of = (name: string): Signal[] => {
+export function endedCurves(looked: LookedAt, pinned: { name: string; unit: string }[], unpin: (name: string) => void): HTMLElement {
+  const of = ({ name, unit }: { name: string; unit: string }): Signal[] => {
     const recorded = looked.signals.find((signal) => signal.name === name);
     if (recorded !== undefined) return [recorded];
     const subsystem = subsystemOf(name);
     const calls = looked.page.calls?.[subsystem];
     const curve = calls === undefined ? null : inputCurve(calls, name.slice(subsystem.length + 1));
-    return curve === null ? [] : [{ name, unit: "", description: "", run: 0, difference: false, x: curve.x, y: curve.y }];
+    return curve === null ? [] : [{ name, unit, description: "", run: 0, difference: false, x: curve.x, y: curve.y }];
   };
   const known = pinned.flatMap(of);
-  const missing = pinned.filter((name) => !known.some((signal) => signal.name === name));
+  const missing = pinned.map(({ name }) => name).filter((name) => !known.some((signal) => signal.name === name));
   return h("div", { class: "ended-curves" }, ...panels(known).map((group) => chart({ view: looked.view, height: HEIGHT,
     lines: group.map((signal, i) => ({ ...signal, colour: i, error: errorBand(looked.page.run, signal) })) })),
   ...(missing.length === 0 ? [] : [h("p", { class: "quiet" }, `not recorded: ${missing.join(", ")}`)]),
-  pinned.length === 0 ? h("p", { class: "quiet" }, "No signal is pinned.") : h("p", { class: "quiet pins" }, ...pinned.map((name) =>
+  pinned.length === 0 ? h("p", { class: "quiet" }, "No signal is pinned.") : h("p", { class: "quiet pins" }, ...pinned.map(({ name }) =>
     h("button", { type: "button", class: "link unpin", "aria-label": `Unpin ${name}`, title: "Unpin", click: () => unpin(name) }, `${name} ✕`))));
 }
 
@@ -40,8 +40,8 @@ export function runAnswer(page: RunPage, actions: RunActions): HTMLElement[] {
   const words = page.verdict.command.split(" ").filter((word) => word !== "");
   const recommended = words[0] === "entrain" && words.length >= 3 ? [h("button", { type: "button", class: "primary recommended", title: page.verdict.command,
     click: () => actions.start(words[1], words.slice(3).map((word) => word.replace(/^'|'$/g, ""))) }, `Do: ${page.verdict.command}`)] : [];
-  return [verdictOf(page), h("div", { class: "row" }, ...recommended, h("button", { type: "button", class: "open-report", click: () => actions.open() }, "Report"),
-    h("button", { type: "button", click: () => actions.log() }, "FMU log"))];
+  return [h("div", { class: "row" }, ...recommended, h("button", { type: "button", class: "open-report", click: () => actions.open() }, "Report"),
+    h("button", { type: "button", click: () => actions.log() }, "FMU log")), verdictOf(page)];
 }
 
 /** A run that left no results: an FMU crashed before the first step. */
@@ -64,5 +64,5 @@ export function pageAnswer(page: Page, actions: PageActions): HTMLElement[] {
   }
   if (page.kind === "learning" && !page.learned_nothing) buttons.unshift(h("button", { type: "button", class: "primary replay", click: () => actions.replay() }, "Run with the correction"));
   const answer = parts(page).verdict;
-  return [...(answer === null ? [] : [answer]), h("div", { class: "row" }, ...buttons)];
+  return [h("div", { class: "row" }, ...buttons), ...(answer === null ? [] : [answer])];
 }
