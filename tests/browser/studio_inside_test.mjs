@@ -69,6 +69,16 @@ test("signal_is_found_pinned_and_shown_with_its_error_band", () => withStudio("f
   assert.ok(await banded.evaluate((element) => [...element.getContext("2d").getImageData(0, 0, element.width, element.height).data].some((value, i) => i % 4 === 3 && value > 20 && value < 90)));
 }));
 
+test("options_of_the_method_show_what_the_file_sets", () => withStudio("options", { "system.toml": `${SHORT}\n[method.jacobi]\ndegree = 1   # straight lines\nloops = "delay"\n` }, async (page) => {
+  await page.waitForSelector('[data-name="left"]', PATIENCE);
+  assert.equal(await page.getByLabel("degree", { exact: true }).inputValue(), "1");
+  assert.equal(await page.getByLabel("loops", { exact: true }).inputValue(), "delay");
+  await page.getByLabel("degree", { exact: true }).fill("2");
+  await page.getByLabel("degree", { exact: true }).press("Tab");
+  await page.getByRole("tab", { name: "Text" }).click();
+  await page.waitForFunction(() => document.querySelector(".cm-content").innerText.includes("degree = 2   # straight lines"), null, PATIENCE);
+}));
+
 test("advice_becomes_the_method_of_the_file_by_a_button", () => withStudio("advice", { "system.toml": MECHANICAL }, async (page) => {
   await page.waitForSelector('[data-name="left"]', PATIENCE);
   await page.locator('[data-action="advise"]').click();

@@ -7,7 +7,12 @@ import { overflows } from "./browser.mjs";
 import { MECHANICAL, PATIENCE, connect, fmus, withStudio } from "./studio.mjs";
 
 test("two_fmus_dropped_into_an_empty_folder_are_connected_by_mouse_run_and_graded", () => withStudio("empty", {}, async (page, place) => {
-  await page.setInputFiles('input[type="file"]', ["mechanical_left.fmu", "mechanical_right.fmu"].map((name) => path.join(fmus, name)));
+  const dropped = await page.evaluateHandle((files) => {
+    const transfer = new DataTransfer();
+    for (const [name, bytes] of files) transfer.items.add(new File([Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0))], name));
+    return transfer;
+  }, ["mechanical_left.fmu", "mechanical_right.fmu"].map((name) => [name, fs.readFileSync(path.join(fmus, name)).toString("base64")]));
+  await page.dispatchEvent(".drawing", "drop", { dataTransfer: dropped });
   await page.waitForSelector('[data-port="input:mechanical_right.x"]', PATIENCE);
   await connect(page, "mechanical_left.v", "mechanical_right.v");
   await connect(page, "mechanical_left.x", "mechanical_right.x");

@@ -37,6 +37,9 @@ test("fmu_that_crashes_is_a_red_box_with_its_verdict_and_the_studio_goes_on", ()
   await page.locator('[data-name="part"] .title').click();
   assert.match(await page.locator(".properties .failure").textContent(), /SIGSEGV|memory/);
   if (process.env.ENTRAIN_PICTURES) await page.screenshot({ path: path.join(process.env.ENTRAIN_PICTURES, "crash.png") });
+  await page.getByRole("button", { name: "Its log" }).click();
+  await page.waitForSelector("dialog .log.whole", PATIENCE);
+  await page.getByRole("button", { name: "Close", exact: true }).click();
   await page.getByRole("tab", { name: "Text" }).click();
   await page.locator(".cm-content").click();
   await page.keyboard.press("Control+Home");
@@ -158,7 +161,7 @@ test("html_in_units_messages_logs_notes_and_file_names_is_text", () => withStudi
   await page.locator('[data-name="left"] .title').click();
   await page.waitForFunction((text) => document.querySelector("#tab-properties").textContent.includes(text), script, PATIENCE);
   await page.getByRole("tab", { name: "Runs" }).click();
-  await page.getByRole("button", { name: "html-1" }).click();
+  await page.getByRole("button", { name: "html-1", exact: true }).click();
   await page.waitForSelector("dialog.overlay section", PATIENCE);
   assert.equal(await page.locator("img").count(), 0);
   await page.getByRole("button", { name: "Close", exact: true }).click();

@@ -35,6 +35,7 @@ export interface InsideEvents {
   pin: (signal: string) => void;
   keepCalls: () => void; // runs again
   enlarge: (title: string, content: () => HTMLElement) => void;
+  log: (subsystem: string) => void;
 }
 
 export function portOf(sketch: Sketch, name: string, side: "outputs" | "inputs"): Port | undefined {

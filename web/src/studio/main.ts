@@ -340,11 +340,11 @@ class StudioPage {
       this.editor.goTo(line);
     }, remove: (selection: Selection) => void this.remove(selection), schedule: (variable: string, time: number, value: string) => this.addToSchedule(variable, time, value),
     pin: (signal: string) => this.pin(signal), keepCalls: () => void this.start("run", [...this.runArguments(), "--calls"]),
-    enlarge: (title: string, content: () => HTMLElement) => overlay(title, content()) };
+    enlarge: (title: string, content: () => HTMLElement) => overlay(title, content()), log: (subsystem: string) => void this.showLog(this.looked!.run, subsystem) };
     const selection = this.selection;
     const part = selection?.kind === "subsystem" ? this.sketch.subsystems.find((one) => one.name === selection.name) : undefined;
     this.properties.replaceChildren(part !== undefined ? ofSubsystem(part, this.sketch, this.looked, events)
-      : selection?.kind === "connection" ? ofConnection(selection.output, selection.input, this.sketch, this.looked, events) : ofSystem(this.sketch, this.state.methods, events));
+      : selection?.kind === "connection" ? ofConnection(selection.output, selection.input, this.sketch, this.looked, events) : ofSystem(this.sketch, this.editor.text, this.state.methods, events));
   }
 
   private addToSchedule(variable: string, time: number, value: string): void {
@@ -574,7 +574,16 @@ class StudioPage {
     }
     this.showCurves();
     this.answer.replaceChildren(...runAnswer(page, { open: () => this.showPage(page), start: (verb, words) => void this.start(verb, words),
-      log: () => void this.tell(async () => overlay(`Log of ${run}`, h("pre", { class: "log whole" }, (await look<{ log: string }>("log", { run })).log || "No FMU logged anything."))) }));
+      log: () => void this.showLog(run) }));
+  }
+
+  /** What FMUs logged in a run, or one of them: lines of "time subsystem [category] text". */
+  private async showLog(run: string, subsystem?: string): Promise<void> {
+    await this.tell(async () => {
+      const { log } = await look<{ log: string }>("log", { run });
+      const own = subsystem === undefined ? log : log.split("\n").filter((line) => line.slice(line.indexOf(" ") + 1).startsWith(`${subsystem} `)).join("\n");
+      overlay(`Log of ${subsystem ?? run}`, h("pre", { class: "log whole", tabindex: 0 }, own || "Nothing was logged."));
+    });
   }
 
   /** What a run measured, in the drawing; null where it left no report. */

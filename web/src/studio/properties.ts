@@ -35,13 +35,26 @@ function choice(label: string, value: string, options: [string, string][], chang
 
 const RUN_FIELDS: [string, string][] = [["start", "s"], ["stop", "s"], ["step", "s, chosen if empty"], ["tolerance", "0.01"], ["real_time", "as fast as it goes"]];
 
-export function ofSystem(sketch: Sketch, methods: Method[], events: PropertyEvents): HTMLElement {
+/** What the table of a method in the text sets, to be shown: a line each. */
+export function methodOptions(text: string, method: string): Map<string, string> {
+  const lines = text.split("\n");
+  const begin = lines.findIndex((line) => new RegExp(`^\\s*\\[\\s*method\\s*\\.\\s*"?${method.replace(/[^\w-]/g, "")}"?\\s*\\]`).test(line));
+  const written = new Map<string, string>();
+  for (let i = begin + 1; begin >= 0 && i < lines.length && !/^\s*\[/.test(lines[i]); ++i) {
+    const [, name, value] = /^\s*"?([\w-]+)"?\s*=\s*("[^"]*"|'[^']*'|[^#]*)/.exec(lines[i]) ?? [];
+    if (name !== undefined) written.set(name, value.trim().replace(/^(["'])(.*)\1$/, "$2"));
+  }
+  return written;
+}
+
+export function ofSystem(sketch: Sketch, text: string, methods: Method[], events: PropertyEvents): HTMLElement {
   const run = sketch.run;
   const method = String(run.method?.value ?? "auto");
   const obstacles = new Map(sketch.methods.map((one) => [one.name, one.obstacles.map((fact) => fact.text)]));
   const options: [string, string][] = [["auto", "auto: chosen for the system"], ...methods.map((one): [string, string] =>
     [one.name, `${one.name}${(obstacles.get(one.name)?.length ?? 0) > 0 ? " (cannot run it)" : ""}`])];
   const known = methods.find((one) => one.name === method);
+  const written = methodOptions(text, method);
   const fields = RUN_FIELDS.map(([name, placeholder]) => {
     const value = run[name];
     const proposed = value != null && value.line === 0;
@@ -53,7 +66,7 @@ export function ofSystem(sketch: Sketch, methods: Method[], events: PropertyEven
   return h("div", { class: "properties" }, h("h2", {}, sketch.name), h("h3", {}, "Run"), ...fields,
     choice("method", method, options, (chosen) => events.edit([{ op: "set", path: ["run", "method"], text: chosen }])), recorded,
     ...(known === undefined ? [] : [h("p", { class: "quiet" }, known.summary), ...(obstacles.get(method) ?? []).map((text) => h("p", { class: "wrong" }, text)),
-      h("h3", {}, `Options of ${method}`), ...known.options.map((option) => field(option.name.replaceAll("_", " "), undefined, option.default,
+      h("h3", {}, `Options of ${method}`), ...known.options.map((option) => field(option.name.replaceAll("_", " "), written.get(option.name), option.default,
         (typed) => events.edit([edited(["method", method, option.name], typed, /^"?[a-z]/i.test(typed.trim()) && !/^(true|false|nan|inf)$/.test(typed.trim()))]), option.help))]),
     ...schedule(sketch, events),
     ...(sketch.sequence.length > 1 ? [h("h3", {}, "Order of calls"), h("p", { class: "quiet" }, sketch.sequence.join(" → "))] : []),
