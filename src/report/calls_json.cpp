@@ -60,7 +60,7 @@ Json calls_json(const std::filesystem::path& file) {
     for (std::size_t rows = 0; rows < kMostRows && (record = base::take_csv_record(text)); ++rows) {
       if (record->size() != columns || !add_row(by_subsystem, *record)) return {};
     }
-    return by_subsystem.empty() ? Json() : by_subsystem;
+    return by_subsystem;
   } catch (const Error&) {  // too large, or gone
     return {};
   }

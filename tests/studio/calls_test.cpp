@@ -89,6 +89,12 @@ TEST(Calls, of_a_long_run_are_thinned_and_cover_all_of_it) {
   EXPECT_GT(calls["to"][count - 1].get<double>(), 199.0);
 }
 
+TEST(Calls, of_a_method_that_integrates_the_equations_itself_are_none) {
+  const TemporaryFolder folder;
+  run_into(folder / "out", two_masses("monolithic"), true);
+  EXPECT_EQ(calls_of(folder / "out"), nlohmann::json::object());
+}
+
 TEST(Calls, log_keeps_the_last_of_several_calls_as_the_step) {
   subsystem::CallLog log(16);
   const std::array<double, 2> inputs{1.0, 2.0};
