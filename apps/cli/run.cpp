@@ -62,6 +62,7 @@ struct RunArguments : SystemArguments {
   bool json = false;
   bool quiet = false;
   bool report = false;
+  bool calls = false;
   std::vector<std::string> watched;
   bool verbose = false;
   CheckpointArguments checkpoint;
@@ -168,6 +169,7 @@ RunDirectoryOptions run_options(const RunArguments& arguments) {
   options.overwrite = arguments.overwrite;
   options.capture_streams = !arguments.verbose;
   options.report = arguments.report;
+  options.calls = arguments.calls;
   options.estimate = !arguments.no_estimate;
   options.system = arguments.system.empty() ? std::string() : quoted_argument(arguments.system);
   options.arguments = arguments.other_arguments();
@@ -271,6 +273,8 @@ Command add_run(CLI::App& program) {
       ->type_name("SUB.VAR")
       ->allow_extra_args(false);
   command->add_flag("--report", arguments->report, "Write report.html, a page to look at");
+  command->add_flag("--calls", arguments->calls,
+                    "Write calls.csv: steps and trials of every subsystem, with the inputs that they got");
   command->add_flag("--json", arguments->json, "Print run.json and nothing else");
   command->add_flag("--quiet", arguments->quiet, "Print nothing but errors");
   command->add_flag("--verbose", arguments->verbose, "Print all notes, the work of each subsystem, and what FMUs log");

@@ -60,7 +60,20 @@ Jobs::~Jobs() {
   fs::remove_all(logs_, ignored);
 }
 
-int Jobs::start(const std::vector<std::string>& words, const std::string& run) {
+fs::path Jobs::temporary_page() {
+  const std::lock_guard lock(mutex_);
+  return logs_ / fmt::format("page-{}.html", ++pages_);
+}
+
+fs::path Jobs::page_of(int number) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& job : jobs_) {
+    if (job.number == number && job.ended) return job.product.page;
+  }
+  return {};
+}
+
+int Jobs::start(const std::vector<std::string>& words, const Product& product) {
   const std::lock_guard lock(mutex_);
   const auto going_on = std::count_if(jobs_.begin(), jobs_.end(), [](const Job& job) { return !job.ended; });
   if (static_cast<std::size_t>(going_on) >= kMostJobs)
@@ -69,12 +82,15 @@ int Jobs::start(const std::vector<std::string>& words, const std::string& run) {
     const auto oldest = std::find_if(jobs_.begin(), jobs_.end(), [](const Job& job) { return job.ended; });
     if (oldest == jobs_.end()) break;
     if (oldest->thread.joinable()) oldest->thread.join();
+    std::error_code ignored;
+    fs::remove(oldest->log, ignored);
+    if (oldest->product.page.parent_path() == logs_) fs::remove(oldest->product.page, ignored);
     jobs_.erase(oldest);
   }
   auto& job = jobs_.emplace_back();
   job.number = ++last_;
   job.words = words;
-  job.run = run;
+  job.product = product;
   job.log = logs_ / fmt::format("{}.log", job.number);
   try {
     job.process = start_apart({program_, words, folder_.path()}, job.log);
@@ -90,7 +106,8 @@ std::string Jobs::text_of(const Job& job) const {
   return dumped({{"event", "job"},
                  {"number", job.number},
                  {"words", job.words},
-                 {"run", job.run},
+                 {"run", job.product.run},
+                 {"page", job.ended && !job.product.page.empty() && fs::exists(job.product.page)},
                  {"ended", job.ended},
                  {"code", job.code},
                  {"log", tail_of(job.log)}});
@@ -107,7 +124,7 @@ void Jobs::attend(Job& job) {
       job.ended = true;
       job.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     }
-    if (!job.run.empty() && !job.ended) follow(job.run);
+    if (!job.product.run.empty() && !job.ended) follow(job.product.run);
     std::string text;
     {
       const std::lock_guard lock(mutex_);

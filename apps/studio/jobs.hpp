@@ -33,9 +33,18 @@ class Jobs {
   Jobs(const Jobs&) = delete;
   Jobs& operator=(const Jobs&) = delete;
 
-  /// Starts "entrain WORDS...", for which the pages see `shown`. Returns the number of the job. Throws
-  /// std::runtime_error when too many go on, std::system_error when it cannot be started.
-  int start(const std::vector<std::string>& words, const std::string& run);
+  /// What a command leaves besides its exit code.
+  struct Product {
+    std::string run = {};             ///< name of the folder of its run; empty = it makes none
+    std::filesystem::path page = {};  ///< the report that it writes; empty = none
+  };
+  /// Starts "entrain WORDS...". Returns the number of the job. Throws std::runtime_error when too many go on,
+  /// std::system_error when it cannot be started.
+  int start(const std::vector<std::string>& words, const Product& product);
+  /// Where a command can write a page that goes with the server.
+  std::filesystem::path temporary_page();
+  /// Of a job that has ended; empty = there is none.
+  std::filesystem::path page_of(int number) const;
   /// What goes on and what ended lately, as JSON.
   std::string list() const;
   /// Ends a job as Ctrl-C does.
@@ -47,7 +56,7 @@ class Jobs {
   struct Job {
     int number = 0;
     std::vector<std::string> words;
-    std::string run;  ///< name of its folder; empty = it makes none
+    Product product;
     pid_t process = -1;
     std::filesystem::path log;
     bool ended = false;
@@ -74,6 +83,7 @@ class Jobs {
   };
   std::list<Follower> followers_;
   int last_ = 0;
+  int pages_ = 0;
   std::atomic<bool> ending_{false};
 };
 

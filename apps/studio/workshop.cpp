@@ -28,6 +28,7 @@ using Json = nlohmann::ordered_json;
 using namespace std::chrono_literals;
 
 constexpr std::uintmax_t kLargestText = 16U << 20U;
+constexpr std::uintmax_t kLargestPage = 64U << 20U;
 constexpr std::size_t kMostRuns = 200;
 constexpr std::size_t kMostArguments = 64;
 constexpr auto kLookPatience = 120s;
@@ -135,10 +136,11 @@ Json run_entry(const fs::path& folder, const std::string& name) {
 /// What a page may pass to a command: nothing that reads or writes elsewhere.
 bool is_allowed(const std::string& verb, const std::string& option) {
   static const std::vector<std::string> kOptions{
-      "--method",    "--step",    "--start",      "--stop",     "--set",     "--option",      "--tolerance",
-      "--real-time", "--isolate", "--sandbox",    "--threads",  "--exclude", "--no-estimate", "--meet",
-      "--budget",    "--overrun", "--vary",       "--cases",    "--seed",    "--sampling",    "--jobs",
-      "--quantity",  "--yes",     "--iterations", "--stand-in", "--verify",  "--search",      "--require"};
+      "--method",      "--step",      "--start",   "--stop",     "--set",     "--option",
+      "--tolerance",   "--real-time", "--isolate", "--sandbox",  "--threads", "--exclude",
+      "--no-estimate", "--meet",      "--budget",  "--overrun",  "--vary",    "--cases",
+      "--seed",        "--sampling",  "--jobs",    "--quantity", "--yes",     "--iterations",
+      "--stand-in",    "--verify",    "--search",  "--require",  "--calls",   "--learned"};
   static const std::vector<std::string> kVerbs{"check", "advise", "run", "verify", "learn", "sweep"};
   return std::find(kVerbs.begin(), kVerbs.end(), verb) != kVerbs.end() &&
          std::find(kOptions.begin(), kOptions.end(), option) != kOptions.end();
@@ -283,6 +285,7 @@ Json Workshop::state(const Json& words) const {
 std::string Workshop::look(const std::string& what, const Json& words) {
   if (what == "state") return state(words).dump(-1, ' ', false, Json::error_handler_t::replace);
   if (what == "report") return report_json(run_folder(words));
+  if (what == "page") return page_json(words);
   if (what == "log") {
     return Json{{"log", tail_text(run_folder(words) / "fmu.log")}}.dump(-1, ' ', false, Json::error_handler_t::replace);
   }
@@ -361,11 +364,26 @@ Json Workshop::saved(const Json& request) {
   return {{"digest", digest(text)}};
 }
 
-std::string Workshop::free_run(const std::string& system) const {
+/// What the report of a command shows: the JSON that its page holds.
+std::string Workshop::page_json(const Json& words) const {
+  static constexpr std::string_view kBegin = "<script type=\"application/json\" id=\"entrain-data\">";
+  const auto number = words.value("number", std::string());
+  if (number.empty() || number.size() > 9 || number.find_first_not_of("0123456789") != std::string::npos)
+    refuse_request(400, "the number of a command is missing");
+  const auto file = jobs_.page_of(std::stoi(number));
+  if (file.empty()) refuse_request(404, "the command left no page");
+  const auto html = text_of(file, kLargestPage);
+  const auto begin = html.find(kBegin);
+  const auto end = begin == std::string::npos ? begin : html.find("</script>", begin);
+  if (end == std::string::npos) refuse_request(404, "the command left no page");
+  return html.substr(begin + kBegin.size(), end - begin - kBegin.size());
+}
+
+std::string Workshop::free_run(const std::string& system, const std::string& parent) const {
   const auto file = folder_.path() / system;
   const auto name = file.filename() == "system.toml" ? file.parent_path().filename().string() : file.stem().string();
   for (int i = 1;; ++i) {
-    const auto run = fmt::format("runs/{}-{}", name, i);
+    const auto run = fmt::format("{}/{}-{}", parent, name, i);
     if (!fs::exists(folder_.path() / run)) return run;
   }
 }
@@ -385,19 +403,34 @@ Json Workshop::started(const Json& request) {
                           words.back().find('=') == std::string::npos;
     if (!is_value && !is_allowed(verb, option))
       refuse_request(403, fmt::format("the studio does not pass '{}' to '{}'", argument, verb));
+    if (option == "--learned" && option != argument)
+      refuse_request(403, "the studio passes the file of --learned as a word of its own");
+    if (is_value && words.back() == "--learned") place_of({{"file", argument}}, "file");
     words.push_back(argument);
   }
   if (!is_allowed(verb, "--step")) refuse_request(403, fmt::format("the studio does not start '{}'", verb));
   if (options_.sandbox) words.emplace_back("--sandbox");
   std::string shown = "entrain";
   for (const auto& word : words) shown += ' ' + quoted_word(word);
-  std::string run;
+  Jobs::Product product;
+  std::string left;  // the folder that a command makes which is no run
   if (verb == "run") {
-    run = free_run(words[1]);
-    words.insert(words.end(), {"--out", run});
+    product.run = free_run(words[1]);
+    words.insert(words.end(), {"--out", product.run});
+  } else if (verb == "learn") {
+    left = free_run(words[1]);
+    product.page = folder_.path() / left / "report.html";
+    words.insert(words.end(), {"--out", left, "--report"});
+  } else if (verb == "sweep") {
+    left = free_run(words[1], "sweeps");
+    product.page = folder_.path() / left / "sweep.html";
+    words.insert(words.end(), {"--out", left});
+  } else if (verb == "advise") {
+    product.page = jobs_.temporary_page();
+    words.insert(words.end(), {"--report", product.page.string()});
   }
-  const int number = jobs_.start(words, run);
-  return {{"number", number}, {"run", run}, {"command", shown}};
+  const int number = jobs_.start(words, product);
+  return {{"number", number}, {"run", product.run}, {"folder", left}, {"command", shown}};
 }
 
 Json Workshop::controlled(const Json& request) {

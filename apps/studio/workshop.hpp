@@ -70,7 +70,8 @@ class Workshop {
   Json converted(const Json& request);
   Json controlled(const Json& request);
   void remove_run(const Json& request);
-  std::string free_run(const std::string& system) const;
+  std::string free_run(const std::string& system, const std::string& parent = "runs") const;
+  std::string page_json(const Json& words) const;
 
   const Folder& folder_;
   WorkshopOptions options_;

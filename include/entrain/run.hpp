@@ -68,6 +68,7 @@ struct RunDirectoryOptions {
   bool capture_streams = false;
   bool report = false;      ///< write report.html
   bool results = true;      ///< write the results; without, an observer keeps them, and write_results can do it later
+  bool calls = false;       ///< write calls.csv: steps and trials of every subsystem with the inputs that they got
   bool estimate = true;     ///< the errors, by further runs if need be, and with them the grade
   std::string system = {};  ///< as it was named on the command line, for the command that a verdict proposes
   std::string arguments = {};  ///< the other arguments: "--method missiles"
@@ -82,9 +83,9 @@ struct RunDirectoryOptions {
 };
 
 /// Runs a system as the program does and leaves in the folder: run.json (at the start and at the end), results,
-/// steps.json, system.resolved.toml, fmu.log when a subsystem logs, report.html when asked for. When they are final,
-/// the errors are estimated, which RunOptions::interrupt ends; the verdict goes into run.json. Never throws for a
-/// failing run: the summary says how it ended. The folder is locked while it is written: a second run into it is
+/// steps.json, system.resolved.toml, fmu.log when a subsystem logs, calls.csv and report.html when asked for. When they
+/// are final, the errors are estimated, which RunOptions::interrupt ends; the verdict goes into run.json. Never throws
+/// for a failing run: the summary says how it ended. The folder is locked while it is written: a second run into it is
 /// refused. Throws Error with every problem of the system, or Error{FileFailed}.
 ENTRAIN_API RunResult run(const SystemDescription& description, const RunDirectoryOptions& options = {},
                           const Extensions& extensions = {});

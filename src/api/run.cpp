@@ -38,6 +38,7 @@
 #include "record/stream_capture.hpp"
 #include "report/steps_json.hpp"
 #include "session/session.hpp"
+#include "subsystem/traced.hpp"
 
 namespace entrain {
 namespace {
@@ -197,9 +198,9 @@ fs::path continued_folder(const fs::path& checkpoint) {
 /// A checkpoint in the place of a file of the run would replace it.
 void check_place(const fs::path& checkpoint, const RunResult& run) {
   const auto file = fs::absolute(checkpoint).lexically_normal();
-  for (const auto& name :
-       {run.results.filename(), fs::path("run.json"), fs::path("steps.json"), fs::path("timeline.json"),
-        fs::path("frames.csv"), fs::path("fmu.log"), fs::path("system.resolved.toml"), fs::path("report.html")}) {
+  for (const auto& name : {run.results.filename(), fs::path("run.json"), fs::path("steps.json"),
+                           fs::path("timeline.json"), fs::path("calls.csv"), fs::path("frames.csv"),
+                           fs::path("fmu.log"), fs::path("system.resolved.toml"), fs::path("report.html")}) {
     if (file != fs::absolute(run.folder / name).lexically_normal()) continue;
     throw Error(ErrorCode::FileFailed, {FactCode::CheckpointIsRunFile, {file.string()}},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Choose another name"});
@@ -274,6 +275,7 @@ class DirectoryRun {
     for (Observer& observer : options_.observers) simulation_->observe(observer);
     simulation_->observe(frames);
     simulation_->observe(checkpoints);
+    if (options_.calls && !is_shared()) trace_calls();
     if (options_.control && !is_shared()) open_control(folder);
     call_if_set(options_.progress.begun, result_);
     if (is_shared()) ranks()->link().restart_clock();
@@ -357,9 +359,37 @@ class DirectoryRun {
     return description_.record.format ? std::string_view(description_.record.format->value) : kCsvFormat;
   }
 
+  /// Every subsystem gets its share of what fits into a page.
+  void trace_calls() {
+    constexpr std::size_t kMostRows = 8192;  // of calls.csv: one per call and input
+    constexpr std::size_t kFewestCalls = 16;
+    constexpr std::size_t kMostCalls = 4096;
+    auto& executor = simulation_->session().system().engine().executor();
+    std::size_t rows = 1;
+    for (std::size_t s = 0; s < executor.size(); ++s) {
+      rows += std::max<std::size_t>(1, executor.subsystem(SubsystemId{s}).variables().inputs.size());
+    }
+    calls_.assign(executor.size(), subsystem::CallLog(std::clamp(kMostRows / rows, kFewestCalls, kMostCalls)));
+    for (std::size_t s = 0; s < executor.size(); ++s) {
+      auto& participant = executor.of(SubsystemId{s});
+      executor.divide_steps(SubsystemId{s}, 1);  // ends the short path of held inputs
+      participant.subsystem = subsystem::traced(std::move(participant.subsystem), calls_[s]);
+      if (participant.split != nullptr) participant.split = participant.subsystem->facets().split;
+    }
+  }
+
+  void write_calls() {
+    if (calls_.empty()) return;
+    std::vector<const Subsystem*> subsystems;
+    const auto& executor = simulation_->session().system().engine().executor();
+    for (std::size_t s = 0; s < executor.size(); ++s) subsystems.push_back(&executor.subsystem(SubsystemId{s}));
+    base::replace_file(fs::absolute(result_.folder) / "calls.csv", subsystem::calls_csv(subsystems, calls_));
+  }
+
   /// True when the run is completed, and all its files are there.
   bool write_files(const RunFiles& files) {
     try {
+      write_calls();
       if (result_.summary.termination == Termination::Completed) {
         files.write(nullptr);
         return true;
@@ -548,6 +578,7 @@ class DirectoryRun {
   RunResult result_;
   std::optional<estimate::RunEstimator> estimator_;
   std::optional<RealTimeOptions> real_time_;
+  std::vector<subsystem::CallLog> calls_;  ///< of each subsystem; empty = not asked for
   std::optional<Simulation> simulation_;
   std::unique_ptr<control::ControlChannel> control_;
 };

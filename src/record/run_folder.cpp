@@ -31,7 +31,7 @@ bool is_taken(int descriptor) {
 /// By a run that was killed while it replaced a file.
 bool is_left_behind(std::string_view name) {
   return (name.starts_with("run.json.") || name.starts_with("results.") || name.starts_with("steps.json.") ||
-          name.starts_with("timeline.json.")) &&
+          name.starts_with("timeline.json.") || name.starts_with("calls.csv.")) &&
          (name.ends_with(".tmp") || name.ends_with(".reserve"));
 }
 
@@ -61,8 +61,8 @@ bool contains_run(const fs::path& folder) {
 }
 
 void remove_run(const fs::path& folder) {
-  std::vector<fs::path> files{"report.html",          "fmu.log",       "steps.json", "timeline.json", "frames.csv",
-                              "system.resolved.toml", "control.socket"};
+  std::vector<fs::path> files{"report.html", "fmu.log",    "steps.json",           "timeline.json",
+                              "calls.csv",   "frames.csv", "system.resolved.toml", "control.socket"};
   for (const auto format : {kCsvFormat, kHdf5Format, kMatFormat}) {
     files.emplace_back(results_file_name(format));
     files.push_back(journal_of(files.back()));

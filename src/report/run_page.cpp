@@ -17,6 +17,7 @@
 #include "entrain/fact_codes.hpp"
 #include "entrain/report.hpp"
 #include "read/results_readers.hpp"
+#include "report/calls_json.hpp"
 #include "report/frames_json.hpp"
 #include "report/json_parts.hpp"
 #include "report/packed_signals.hpp"
@@ -236,6 +237,7 @@ Json run_page_data(const fs::path& folder) {
             {"steps", std::move(files.steps)},
             {"timeline", std::move(files.timeline)},
             {"frames", frames_json(folder / "frames.csv")},
+            {"calls", calls_json(folder / "calls.csv")},
             {"system", files.system}};
   data["results"] = packed_signals(drawn, room_in_page(data));
   return data;

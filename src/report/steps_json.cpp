@@ -49,6 +49,30 @@ Json channel_of(const recording::StepHistory& history, std::size_t channel) {
   return entry;
 }
 
+/// The largest one of each span, of the connections with the largest ones: {"name", "high"} in the order of size.
+Json residuals_of(const recording::StepHistory& history, const RunSummary& summary) {
+  constexpr std::size_t kMostShown = 12;
+  const Envelope& differences = history.differences();
+  std::vector<std::size_t> order;
+  for (std::size_t c = 0; c < differences.channels(); ++c) {
+    if (summary.connections[c].max_residual > 0.0) order.push_back(c);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return summary.connections[a].max_residual > summary.connections[b].max_residual;
+  });
+  if (order.size() > kMostShown) order.resize(kMostShown);
+  Json list = Json::array();
+  for (const std::size_t c : order) {
+    Json high = Json::array();
+    for (std::size_t span = 0; span < differences.size(); ++span) {
+      const double largest = differences.high(span, c) / summary.connections[c].range;
+      high.push_back(std::isfinite(largest) ? rounded(largest) : Json());
+    }
+    list.push_back({{"name", summary.connections[c].name}, {"high", std::move(high)}});
+  }
+  return list;
+}
+
 Json residual_of(const recording::StepHistory& history, const RunSummary& summary) {
   const Envelope& differences = history.differences();
   Json low = Json::array();
@@ -72,6 +96,7 @@ Json residual_of(const recording::StepHistory& history, const RunSummary& summar
              {"usual_connection", usual.connection},
              {"time", times_of(differences)}};
   add_course(entry, std::move(low), std::move(high));
+  if (auto parts = residuals_of(history, summary); !parts.empty()) entry["connections"] = std::move(parts);
   return entry;
 }
 

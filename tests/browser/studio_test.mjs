@@ -1,71 +1,18 @@
 // The studio in a real browser, with its real server: couple by mouse, run, judge; text and drawing follow each other.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import test from "node:test";
-import { folder, overflows, program, withPage } from "./browser.mjs";
-
-const PATIENCE = { timeout: 120_000 };
-const fmus = path.join(path.dirname(program), "fmus", "2");
-
-/** A studio on a new folder with these files; `work` gets the page. */
-async function withStudio(name, files, work, options = {}) {
-  const place = path.join(folder, name);
-  fs.mkdirSync(place, { recursive: true });
-  for (const [file, text] of Object.entries(files)) fs.writeFileSync(path.join(place, file), text);
-  const server = spawn(program, ["studio", place, "--no-browser"], { stdio: ["ignore", "pipe", "inherit"] });
-  try {
-    const url = await new Promise((resolve, reject) => {
-      let text = "";
-      server.stdout.on("data", (part) => (text += part) && /(http\S+)\n/.test(text) && resolve(/(http\S+)\n/.exec(text)[1]));
-      server.on("exit", () => reject(new Error(`the studio ended: ${text}`)));
-    });
-    await withPage(url, (page) => work(page, place, url), options, ".drawing");
-  } finally {
-    const ended = new Promise((resolve) => server.on("exit", resolve));
-    server.kill("SIGTERM");
-    await ended;
-  }
-}
-
-/** The middle of a port on the screen. */
-async function portAt(page, port) {
-  const box = await page.locator(`[data-port="${port}"] circle`).boundingBox();
-  return [box.x + box.width / 2, box.y + box.height / 2];
-}
-
-async function connect(page, output, input) {
-  await page.mouse.move(...await portAt(page, `output:${output}`));
-  await page.mouse.down();
-  const [x, y] = await portAt(page, `input:${input}`);
-  await page.mouse.move(x - 30, y - 10, { steps: 4 });
-  await page.mouse.move(x, y, { steps: 2 });
-  await page.mouse.up();
-  // A straight line has no height, which counts as hidden.
-  await page.waitForSelector(`[data-link="${output} → ${input}"]`, { ...PATIENCE, state: "attached" });
-}
-
-const MECHANICAL = `# two masses, and a comment that stays
-[run]
-stop = 1.0
-step = 0.01
-method = "jacobi"   # held inputs
-
-[subsystems.left]
-model = "mechanical.left"
-
-[subsystems.right]
-model = "mechanical.right"
-
-[connections]
-"left.v" = "right.v"
-"left.x" = "right.x"
-"right.F" = "left.F"
-`;
+import { overflows } from "./browser.mjs";
+import { MECHANICAL, PATIENCE, connect, fmus, withStudio } from "./studio.mjs";
 
 test("two_fmus_dropped_into_an_empty_folder_are_connected_by_mouse_run_and_graded", () => withStudio("empty", {}, async (page, place) => {
-  await page.setInputFiles('input[type="file"]', ["mechanical_left.fmu", "mechanical_right.fmu"].map((name) => path.join(fmus, name)));
+  const dropped = await page.evaluateHandle((files) => {
+    const transfer = new DataTransfer();
+    for (const [name, bytes] of files) transfer.items.add(new File([Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0))], name));
+    return transfer;
+  }, ["mechanical_left.fmu", "mechanical_right.fmu"].map((name) => [name, fs.readFileSync(path.join(fmus, name)).toString("base64")]));
+  await page.dispatchEvent(".drawing", "drop", { dataTransfer: dropped });
   await page.waitForSelector('[data-port="input:mechanical_right.x"]', PATIENCE);
   await connect(page, "mechanical_left.v", "mechanical_right.v");
   await connect(page, "mechanical_left.x", "mechanical_right.x");

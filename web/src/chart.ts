@@ -59,6 +59,15 @@ export function removeChart(element: HTMLElement): void {
   element.remove();
 }
 
+/** Charts that were taken off the page: nothing keeps them, however long the page is open. */
+function forgetRemoved(): void {
+  for (const plot of all) {
+    if (plot.root.isConnected) continue;
+    plot.destroy();
+    all.delete(plot);
+  }
+}
+
 /** What is drawn of a line: the borders of its band, if it has one, and itself. */
 function columnsOf(line: Line): (number | null)[][] {
   if (line.low) return [line.low, line.y];
@@ -366,6 +375,7 @@ export function chart(options: ChartOptions): HTMLElement {
         ready: [(u) => u.setScale("x", { min: view.min, max: view.max })],
       },
     }, aligned(lines), place);
+    forgetRemoved();
     plot.over.addEventListener("wheel", (event) => wheel(plot, event, view), { passive: false });
     view.add(plot);
     all.add(plot);
@@ -375,7 +385,8 @@ export function chart(options: ChartOptions): HTMLElement {
     if (entries.some((entry) => entry.isIntersecting)) ensure();
   }, { rootMargin: "600px" });
   const resized = new ResizeObserver(() => {
-    if (place.clientWidth > 0) plot.setSize({ width: place.clientWidth, height });
+    if (!place.isConnected) resized.disconnect();
+    else if (place.clientWidth > 0) plot.setSize({ width: place.clientWidth, height });
   });
   const ensure = () => {
     if (made) return;

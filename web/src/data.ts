@@ -149,7 +149,20 @@ export interface StepHistory {
   steps: number;
   steps_per_point: number;
   time: number[];
-  channels: { name: string; unit: string; time?: number[]; low: (number | null)[]; high?: (number | null)[] }[];
+  channels: { name: string; unit: string; time?: number[]; low: (number | null)[]; high?: (number | null)[];
+    connections?: { name: string; high: (number | null)[] }[] }[]; // of the residual: those with the largest ones
+}
+
+/** Calls of a subsystem with the polynomials that its inputs had, as in calls.csv. */
+export interface Calls {
+  one_in: number; // steps: the others are left out
+  takes: number; // the degree that the subsystem takes
+  inputs: string[];
+  kinds: string; // a letter each: s step, t trial, r rejected
+  from: number[];
+  to: number[];
+  seconds: number[]; // of the wall clock
+  coefficients: number[][]; // of each call and input, lowest order first, in the time since `from`
 }
 
 /** Numbers as base64 of little-endian doubles: the same bits as in the results. */
@@ -197,6 +210,7 @@ export interface RunPage {
   steps: StepHistory | null;
   timeline?: Timeline | null;
   frames: Frames | null;
+  calls?: Record<string, Calls> | null;
   system: string;
   results: PackedSignals;
 }

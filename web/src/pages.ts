@@ -5,6 +5,7 @@ import { number, plural } from "./format";
 import { keyHelpButton } from "./keys";
 import { timeline } from "./sections/timeline";
 import { consistency, front, heat, methods, recommendation, search, stability } from "./sections/advice";
+import { calls } from "./sections/calls";
 import { differences, errorOverCost, overlays, runs } from "./sections/comparison";
 import { cost } from "./sections/cost";
 import { coupling } from "./sections/coupling";
@@ -25,7 +26,7 @@ import { verdict } from "./sections/verdict";
 import { toggleTheme } from "./theme";
 import { TimeView } from "./time_view";
 
-const RUN_SECTIONS: SectionOf<RunPage>[] = [system, signals, scenario, frames, pacing, steps, coupling, energy, cost, timeline, options];
+const RUN_SECTIONS: SectionOf<RunPage>[] = [system, signals, scenario, frames, pacing, steps, calls, coupling, energy, cost, timeline, options];
 const COMPARISON_SECTIONS: SectionOf<ComparisonPage>[] = [runs, errorOverCost, differences, overlays];
 const LEARNING_SECTIONS: SectionOf<LearningPage>[] = [errors, horizons, corrected, repeatedRuns];
 const ADVICE_SECTIONS: SectionOf<AdvicePage>[] = [methods, front, stability, consistency, search, heat];

@@ -23,7 +23,9 @@ export class TimeView {
     return this.span[0] !== this.whole[0] || this.span[1] !== this.whole[1];
   }
 
+  /** As long as it is on the page. */
   add(chart: uPlot): void {
+    for (const known of this.charts) if (!known.root.isConnected) this.charts.delete(known);
     this.charts.add(chart);
   }
   remove(chart: uPlot): void {

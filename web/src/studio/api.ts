@@ -78,12 +78,14 @@ export interface RunEntry {
   reached?: number;
   step?: number;
   verdict?: Verdict;
+  failure?: { subsystem?: string };
 }
 
 export interface Job {
   number: number;
   words: string[];
   run: string;
+  page?: boolean; // it left one
   ended: boolean;
   code: number;
   log: string;

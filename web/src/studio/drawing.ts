@@ -86,6 +86,8 @@ export class Drawing {
   private wasFitted = false;
   private isAdjusted = false; // by the user: then it stays as it is
   private lanes = new Map<string, number>(); // of connections that go back
+  private fed = new Set<string>(); // ports that are connected, as in `places`
+  private awaited = false; // a frame that renders
 
   constructor(private readonly events: DrawingEvents) {
     this.scene = svg("g");
@@ -112,6 +114,7 @@ export class Drawing {
   show(sketch: Sketch, layout: Layout): Layout {
     this.sketch = sketch;
     const linked = new Set(sketch.connections.flatMap((link) => [link.output, link.input]));
+    this.fed = new Set(sketch.connections.flatMap((link) => [`output:${link.output}`, `input:${link.input}`]));
     this.boxes = new Map(sketch.subsystems.map((part) => {
       const ports = portsOf(part, linked);
       const longest = (all: Port[]) => Math.min(22, Math.max(0, ...all.map((port) => label(port).length)));
@@ -161,6 +164,18 @@ export class Drawing {
     this.render();
   }
 
+  /** Moves the view so that this box is in its middle, large enough to be read. */
+  centre(name: string): void {
+    const box = this.boxes.get(name);
+    if (box === undefined) return;
+    const { x, y } = this.layout[name];
+    const zoom = Math.max(0.8, this.view.zoom);
+    this.view = { zoom, x: this.canvas.clientWidth / 2 - zoom * (x + box.size.width / 2), y: this.canvas.clientHeight / 2 - zoom * (y + box.size.height / 2) };
+    this.isAdjusted = true;
+    this.wasFitted = true;
+    this.render();
+  }
+
   forgetView(): void {
     this.wasFitted = false;
   }
@@ -192,7 +207,17 @@ export class Drawing {
     const zoom = Math.min(3, Math.max(0.02, this.view.zoom * factor));
     const real = zoom / this.view.zoom;
     this.view = { zoom, x: x - real * (x - this.view.x), y: y - real * (y - this.view.y) };
-    this.render();
+    this.renderSoon();
+  }
+
+  /** Once per frame, however many events come. */
+  private renderSoon(): void {
+    if (this.awaited) return;
+    this.awaited = true;
+    requestAnimationFrame(() => {
+      this.awaited = false;
+      this.render();
+    });
   }
 
   private portAt(place: Place): [number, number] {
@@ -275,7 +300,7 @@ export class Drawing {
   private port(box: Box, port: Port, side: "input" | "output"): SVGElement {
     const name = `${box.part.name}.${port.name}`;
     const [x, y] = [side === "input" ? 0 : box.size.width, HEAD + ROW * box[`${side}s`].indexOf(port) + ROW / 2];
-    const fed = this.sketch!.connections.some((link) => (side === "input" ? link.input : link.output) === name);
+    const fed = this.fed.has(`${side}:${name}`);
     let state = fed ? " fed" : "";
     if (this.connecting !== null && side === "input") state += !fed && fit(this.connecting.port, port).fits ? " fits" : " refused";
     if (this.connecting?.name === name && side === "output") state += " begins";
@@ -310,7 +335,7 @@ export class Drawing {
       this.isAdjusted = true;
       this.view.x += dx;
       this.view.y += dy;
-      this.render();
+      this.renderSoon();
     }, (moved) => moved || this.choose(null));
   }
 

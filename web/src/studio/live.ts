@@ -19,9 +19,10 @@ export class LiveCurves {
   private values = new Map<string, (number | null)[]>();
   private awaited = false;
   private stop = 1;
-  frames = 0; // drawn, for measurements
+  private frames = 0; // drawn: read by bench/studio_frames.mjs
 
-  constructor() {
+  /** `remove`: a curve is not to be shown any more. */
+  constructor(private readonly remove: (name: string) => void) {
     onThemeChange(() => this.plots.forEach(({ plot }) => plot.redraw()));
     new ResizeObserver(() => this.plots.forEach(({ plot }) => plot.setSize({ width: this.width(), height: this.height() }))).observe(this.element);
   }
@@ -45,7 +46,8 @@ export class LiveCurves {
     this.element.replaceChildren(...[...groups].map(([, group]) => {
       const place = h("div", { class: "plot" });
       const figure = h("figure", { class: "live-chart" }, h("div", { class: "readout" }, ...group.map((curve, i) => h("span", { class: "key" },
-        h("span", { class: "swatch", style: `--colour:var(--series-${i % 8})` }), h("span", { class: "name" }, curve.name), curve.unit === "" ? null : h("span", { class: "unit" }, curve.unit)))), place);
+        h("span", { class: "swatch", style: `--colour:var(--series-${i % 8})` }), h("span", { class: "name" }, curve.name), curve.unit === "" ? null : h("span", { class: "unit" }, curve.unit),
+        h("button", { type: "button", class: "link unpin", "aria-label": `Unpin ${curve.name}`, title: "Unpin", click: () => this.remove(curve.name) }, "✕")))), place);
       queueMicrotask(() => this.plots.push({ curves: group, plot: this.plotOf(group, start, place) }));
       return figure;
     }));
@@ -74,14 +76,6 @@ export class LiveCurves {
     requestAnimationFrame(() => this.draw());
   }
 
-  /** The whole of a run that has ended. */
-  complete(name: string, x: number[], y: (number | null)[]): void {
-    if (!this.values.has(name)) return;
-    this.times = x;
-    this.values.set(name, y);
-    this.draw();
-  }
-
   private thin(): void {
     const keep = (_value: unknown, i: number) => i % 2 === 0;
     this.times = this.times.filter(keep);
@@ -90,7 +84,7 @@ export class LiveCurves {
 
   private draw(): void {
     this.awaited = false;
-    ++this.frames;
+    this.element.dataset.frames = String(++this.frames);
     for (const { plot, curves } of this.plots) {
       plot.setData([this.times, ...curves.map((curve) => this.values.get(curve.name)!.slice(0, this.times.length))] as uPlot.AlignedData);
     }

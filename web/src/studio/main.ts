@@ -2,23 +2,25 @@ import "uplot/dist/uPlot.min.css";
 import "../style.css";
 import "./studio.css";
 import type { Page, RunPage } from "../data";
-import { unpackedSignals } from "../data";
 import { h } from "../dom";
 import { number } from "../format";
 import { logo, pageContent, themeButton } from "../pages";
-import { verdict as verdictOf } from "../sections/verdict";
 import { startTheme } from "../theme";
 import type { Edit, Job, Layout, Problem, Sketch, State } from "./api";
 import { Refused, act, look, upload } from "./api";
-import { ask, overlay } from "./dialog";
+import { ask, askSweep, overlay } from "./dialog";
 import type { Selection } from "./drawing";
 import { Drawing, levelsOf } from "./drawing";
+import { LookedAt, failureOf } from "./inside_panel";
 import { LiveCurves, MOST_SIGNALS } from "./live";
+import { endedCurves, failedAnswer, pageAnswer, runAnswer } from "./outcome";
 import { ofConnection, ofSubsystem, ofSystem } from "./properties";
 import { RunList } from "./runs";
+import { Search, boxOf } from "./search";
 import { TextEditor } from "./text_editor";
 
 const TYPING = 350; // ms after the last letter
+const RETRY = 5000; // ms between two attempts to reach a server that refused
 const VERBS = ["check", "advise", "verify", "learn", "sweep"];
 const PAGE = crypto.randomUUID();
 const NONCE = document.querySelector<HTMLElement>("script[nonce]")?.nonce ?? document.querySelector('meta[name="nonce"]')?.getAttribute("content") ?? "";
@@ -27,6 +29,8 @@ interface Going {
   run: string;
   job: number;
   state: string;
+  verb?: string;
+  folder?: string; // of a command that makes no run
 }
 
 class StudioPage {
@@ -35,12 +39,13 @@ class StudioPage {
   private selection: Selection = null;
   private saved = "";
   private digest = "";
-  private report: RunPage | null = null;
+  private looked: LookedAt | null = null;
   private going: Going | null = null;
   private pinned: string[] = [];
   private sketching = 0;
   private timer = 0;
   private tab = "properties";
+  private isCut = false; // from the server
 
   private readonly drawing = new Drawing({
     select: (selection) => this.select(selection),
@@ -56,7 +61,9 @@ class StudioPage {
     remove: (run) => void this.removeRun(run),
     follow: (run) => this.follow({ run, job: 0, state: "running" }),
   });
-  private readonly curves = new LiveCurves();
+  private readonly curves = new LiveCurves((name) => this.unpin(name));
+  private readonly curvePlace = h("div", { class: "curve-place" }, this.curves.element);
+  private readonly search = new Search(() => this.sketch, { choose: (selection) => this.reveal(selection), pin: (signal) => this.pin(signal) });
   private readonly textPlace = h("div", { class: "text-editor", id: "tab-text" });
   private readonly editor: TextEditor;
   private readonly properties = h("div", { class: "tab-body", id: "tab-properties" });
@@ -98,7 +105,7 @@ class StudioPage {
     return h("nav", { class: "studio-bar" }, h("span", { class: "brand" }, logo(), h("span", { class: "word" }, "Entrain")), this.systems, this.button("add", "Add", () => chooser.click()), chooser,
       h("span", { class: "group" }, this.button("undo", "Undo", () => this.editor.undo()), this.button("redo", "Redo", () => this.editor.redo()), this.button("save", "Save", () => void this.save())),
       this.button("export", "Export SSP", () => void this.exportSsp()), h("span", { class: "grow" }), h("span", { class: "group" }, ...VERBS.map((verb) =>
-        this.button(verb, verb[0].toUpperCase() + verb.slice(1), () => void this.start(verb, verb === "sweep" ? ["--yes"] : [])))),
+        this.button(verb, verb[0].toUpperCase() + verb.slice(1), () => void (verb === "sweep" ? this.startSweep() : this.start(verb, []))))),
       this.button("run", "Run", () => void this.start("run", this.runArguments()), "primary"), themeButton());
   }
 
@@ -108,9 +115,10 @@ class StudioPage {
     const controls = h("div", { class: "controls" }, this.button("pause", "Pause", () => void this.control(this.going?.state === "paused" ? "resume" : "pause")),
       this.button("step", "Step", () => void this.control("step")), this.button("stop", "Stop", () => void this.control("stop"), "danger"), this.meter, this.clock, h("span", { class: "grow" }), this.setValue(), this.pinField(),
       h("button", { type: "button", class: "small", "aria-label": "Close the run", title: "Close", click: () => (this.dock.hidden = true) }, "✕"));
-    this.dock.append(controls, h("div", { class: "dock-body" }, this.curves.element, h("div", { class: "dock-side" }, this.command, this.answer, this.log)));
+    this.dock.append(controls, h("div", { class: "dock-body" }, this.curvePlace, h("div", { class: "dock-side" }, this.command, this.answer, this.log)));
     const runTab = h("div", { class: "tab-body", id: "tab-runs", hidden: true }, this.runs.element);
     this.textPlace.hidden = true;
+    this.drawing.element.append(this.search.element);
     return h("div", { class: "studio-body" }, h("div", { class: "left" }, this.drawing.element, h("div", { class: "problem-bar" }, this.problemTitle, this.problems), this.dock),
       h("aside", { class: "side" }, h("div", { class: "tabs", role: "tablist" }, ...tabs), this.properties, this.textPlace, runTab, this.status));
   }
@@ -130,15 +138,43 @@ class StudioPage {
     const field: HTMLInputElement = h("input", { class: "set", list: "signals", placeholder: "Show a signal", "aria-label": "Show a signal", change: () => {
       const name = field.value;
       field.value = "";
-      if (!this.signals().some((signal) => signal.name === name)) return this.say(`There is no output '${name}'`);
-      this.pinned = [name, ...this.pinned.filter((other) => other !== name)].slice(0, MOST_SIGNALS);
-      if (this.going !== null) this.follow(this.going);
+      this.pin(name);
     } });
     return h("span", {}, field, h("datalist", { id: "signals" }));
   }
 
-  private signals(): { name: string; unit: string }[] {
-    return (this.sketch?.subsystems ?? []).flatMap((part) => (part.variables?.outputs ?? []).map((port) => ({ name: `${part.name}.${port.name}`, unit: port.unit })));
+  /** Outputs, and inputs: what is on both sides of a connection. */
+  private signals(...sides: ("outputs" | "inputs")[]): { name: string; unit: string }[] {
+    const parts = this.sketch?.subsystems ?? [];
+    return (sides.length === 0 ? (["outputs", "inputs"] as const) : sides).flatMap((side) =>
+      parts.flatMap((part) => (part.variables?.[side] ?? []).map((port) => ({ name: `${part.name}.${port.name}`, unit: port.unit }))));
+  }
+
+  private pin(name: string): void {
+    if (!this.signals().some((signal) => signal.name === name)) return this.say(`There is no signal '${name}'`);
+    this.pinned = [name, ...this.pinned.filter((other) => other !== name)].slice(0, MOST_SIGNALS);
+    this.say(`${name} is shown with the run`);
+    this.showCurves();
+  }
+
+  private unpin(name: string): void {
+    this.pinned = this.pinned.filter((other) => other !== name);
+    this.showCurves();
+  }
+
+  /** Of the run that goes on, or of the one that is looked at. */
+  private showCurves(): void {
+    const goesOn = this.going !== null && this.going.state !== "ended";
+    if (goesOn) return this.follow(this.going!);
+    const shown = this.pinned.map((name) => ({ name, unit: this.signals().find((signal) => signal.name === name)?.unit ?? "" }));
+    if (this.looked !== null) this.curvePlace.replaceChildren(endedCurves(this.looked, shown, (name) => this.unpin(name)));
+  }
+
+  /** Selects it and brings it into the view. */
+  private reveal(selection: Selection): void {
+    this.drawing.select(selection);
+    this.drawing.centre(boxOf(selection));
+    this.select(selection);
   }
 
   private showTab(name: string): void {
@@ -168,9 +204,30 @@ class StudioPage {
 
   async begin(): Promise<void> {
     await this.tell(() => this.load());
+    this.listen();
+  }
+
+  /** A browser tries again by itself, unless the server refused: then the page does. */
+  private listen(): void {
     const events = new EventSource(`/api/events?page=${PAGE}`);
     events.onmessage = (message) => this.heard(JSON.parse(message.data as string) as Record<string, unknown>);
-    events.onerror = () => this.say("The server does not answer; it is tried again. What runs goes on.");
+    events.onerror = () => {
+      this.say("The server does not answer; it is tried again. What runs goes on.");
+      this.isCut = true;
+      if (events.readyState === EventSource.CLOSED) setTimeout(() => this.listen(), RETRY);
+    };
+  }
+
+  /** After the connection was lost: what happened meanwhile. */
+  private async catchUp(): Promise<void> {
+    await this.filesChanged();
+    this.say("");
+    const going = this.going;
+    if (going === null || going.state === "ended") return;
+    const job = this.state.jobs.find((one) => one.number === going.job);
+    if (job !== undefined) this.heardJob(job);
+    else if (going.run !== "" && !this.state.runs.some((entry) => entry.run === going.run && entry.goes_on)) this.endedElsewhere(going.run);
+    if (this.going?.state !== "ended") this.follow(this.going!);
   }
 
   private async load(system?: string): Promise<void> {
@@ -180,11 +237,11 @@ class StudioPage {
     this.digest = digest;
     this.editor.open(text, layout?.boxes ?? {}, NONCE);
     this.drawing.forgetView();
-    this.report = null;
+    this.looked = null;
     this.showFiles();
     document.title = `${this.state.folder} – Entrain studio`;
     await this.look();
-    this.pinned = this.signals().slice(0, 6).map((signal) => signal.name);
+    this.pinned = this.signals("outputs").slice(0, 6).map((signal) => signal.name);
     const last = this.state.runs.find((entry) => !entry.goes_on);
     if (last !== undefined) void this.colourBy(last.run);
     const goesOn = this.state.runs.find((entry) => entry.goes_on);
@@ -281,11 +338,13 @@ class StudioPage {
     const events = { edit: (edits: Edit[]) => void this.edit(edits), goTo: (line: number) => {
       this.showTab("text");
       this.editor.goTo(line);
-    }, remove: (selection: Selection) => void this.remove(selection), schedule: (variable: string, time: number, value: string) => this.addToSchedule(variable, time, value) };
+    }, remove: (selection: Selection) => void this.remove(selection), schedule: (variable: string, time: number, value: string) => this.addToSchedule(variable, time, value),
+    pin: (signal: string) => this.pin(signal), keepCalls: () => void this.start("run", [...this.runArguments(), "--calls"]),
+    enlarge: (title: string, content: () => HTMLElement) => overlay(title, content()), log: (subsystem: string) => void this.showLog(this.looked!.run, subsystem) };
     const selection = this.selection;
     const part = selection?.kind === "subsystem" ? this.sketch.subsystems.find((one) => one.name === selection.name) : undefined;
-    this.properties.replaceChildren(part !== undefined ? ofSubsystem(part, this.sketch, this.report, events)
-      : selection?.kind === "connection" ? ofConnection(selection.output, selection.input, this.sketch, this.report, events) : ofSystem(this.sketch, this.state.methods, events));
+    this.properties.replaceChildren(part !== undefined ? ofSubsystem(part, this.sketch, this.looked, events)
+      : selection?.kind === "connection" ? ofConnection(selection.output, selection.input, this.sketch, this.looked, events) : ofSystem(this.sketch, this.editor.text, this.state.methods, events));
   }
 
   private addToSchedule(variable: string, time: number, value: string): void {
@@ -388,14 +447,15 @@ class StudioPage {
   private async start(verb: string, words: string[]): Promise<void> {
     if (this.isUnsaved && !(await this.save())) return;
     await this.tell(async () => {
-      const { number: job, run, command } = await act<{ number: number; run: string; command: string }>("start", { verb, system: this.state.system, arguments: words });
+      const { number: job, run, folder, command } = await act<{ number: number; run: string; folder: string; command: string }>("start",
+        { verb, system: this.state.system, arguments: words });
       this.dock.hidden = false;
       this.command.textContent = command;
       this.log.textContent = "";
       this.answer.replaceChildren();
       this.meter.removeAttribute("value");
       this.clock.textContent = "starts …";
-      this.going = { run, job, state: "starting" };
+      this.going = { run, job, state: "starting", verb, folder };
       this.drawing.colour(new Map(), new Set());
       if (verb === "run") this.follow(this.going);
       else this.curves.show([], 0, 1);
@@ -404,10 +464,18 @@ class StudioPage {
     });
   }
 
+  /** What varies is in the file, or asked for. */
+  private async startSweep(): Promise<void> {
+    if (/^\s*\[sweep\b/m.test(this.editor.text)) return this.start("sweep", []);
+    const words = await askSweep(this.sketch);
+    if (words !== null) await this.start("sweep", words);
+  }
+
   /** Shows the curves of a run; the server sends samples of what is shown alone. */
   private follow(going: Going): void {
     this.going = going;
     this.dock.hidden = false;
+    if (this.curves.element.parentNode === null) this.curvePlace.replaceChildren(this.curves.element);
     const start = Number(this.sketch?.run.start?.value ?? 0);
     const stop = Number(this.sketch?.run.stop?.value ?? 1);
     this.curves.show(this.signals().filter((signal) => this.pinned.includes(signal.name)), start, stop);
@@ -424,9 +492,13 @@ class StudioPage {
 
   private heard(event: Record<string, unknown>): void {
     if (event.event === "files") void this.tell(() => this.filesChanged());
-    if (event.event === "hello" && this.status.textContent?.startsWith("The server")) this.say("");
+    if (event.event === "hello" && this.isCut) {
+      this.isCut = false;
+      void this.tell(() => this.catchUp());
+    }
     if (event.event === "job") this.heardJob(event as unknown as Job);
     if (this.going === null || event.run !== this.going.run) return;
+    if (event.event === "ended" && this.going.job === 0) this.endedElsewhere(this.going.run);
     if (event.event === "state") this.heardState(String(event.state), Number(event.time), Number(event.stop));
     if (event.event === "sample") {
       const time = Number(event.time);
@@ -459,33 +531,68 @@ class StudioPage {
     this.clock.textContent = job.code === 0 || job.code === 3 ? "ended" : `ended with code ${job.code}`;
     this.meter.value = this.meter.max;
     this.showButtons();
-    if (job.run !== "") void this.ended(job.run);
-    void this.tell(() => this.filesChanged());
+    void this.tell(async () => {
+      await this.filesChanged();
+      if (job.run !== "") await this.ended(job.run);
+      else if (job.page === true) this.showAnswerOf(await look<Page>("page", { number: String(job.number) }));
+    });
+  }
+
+  /** A run that this server did not start: what its end was is in its folder. */
+  private endedElsewhere(run: string): void {
+    if (this.going === null || this.going.state === "ended") return;
+    this.going = { ...this.going, state: "ended" };
+    this.clock.textContent = "ended";
+    this.meter.value = this.meter.max;
+    this.showButtons();
+    void this.tell(async () => {
+      await this.filesChanged();
+      await this.ended(run);
+    });
+  }
+
+  /** Of a command that makes no run: what it recommends, as buttons. */
+  private showAnswerOf(page: Page): void {
+    const learned = this.going?.folder === undefined ? "" : `${this.going.folder}/learned.json`;
+    this.answer.replaceChildren(...pageAnswer(page, {
+      open: () => this.showPage(page),
+      use: (method, step) => void this.edit([{ op: "set", path: ["run", "method"], text: method },
+        ...(step == null ? [] : [{ op: "set" as const, path: ["run", "step"], value: String(step) }])]),
+      replay: () => void this.start("run", [...this.runArguments(), "--learned", learned]),
+    }));
   }
 
   /** Grade, recommended command, errors of connections. */
   private async ended(run: string): Promise<void> {
     const page = await this.colourBy(run);
-    if (page === null) return;
-    this.curves.show(this.signals().filter((signal) => this.pinned.includes(signal.name)), page.run.start, page.run.reached);
-    queueMicrotask(() => {
-      for (const signal of unpackedSignals(page.results)) this.curves.complete(signal.name, signal.x, signal.y);
+    if (page === null) {
+      const entry = this.state.runs.find((one) => one.run === run);
+      const failed = entry?.failure?.subsystem;
+      if (failed !== undefined) this.drawing.colour(new Map(), new Set([failed]));
+      if (entry?.message) this.answer.replaceChildren(failedAnswer(entry.message));
+      return;
+    }
+    this.showCurves();
+    this.answer.replaceChildren(...runAnswer(page, { open: () => this.showPage(page), start: (verb, words) => void this.start(verb, words),
+      log: () => void this.showLog(run) }));
+  }
+
+  /** What FMUs logged in a run, or one of them: lines of "time subsystem [category] text". */
+  private async showLog(run: string, subsystem?: string): Promise<void> {
+    await this.tell(async () => {
+      const { log } = await look<{ log: string }>("log", { run });
+      const own = subsystem === undefined ? log : log.split("\n").filter((line) => line.slice(line.indexOf(" ") + 1).startsWith(`${subsystem} `)).join("\n");
+      overlay(`Log of ${subsystem ?? run}`, h("pre", { class: "log whole", tabindex: 0 }, own || "Nothing was logged."));
     });
-    const words = page.verdict.command.split(" ").filter((word) => word !== "");
-    const recommended = words[0] === "entrain" && words.length > 3 ? [h("button", { type: "button", class: "primary recommended", title: page.verdict.command,
-      click: () => void this.start(words[1], words.slice(3).map((word) => word.replace(/^'|'$/g, ""))) }, `Do: ${page.verdict.command}`)] : [];
-    const log = h("button", { type: "button", click: () => void this.tell(async () => overlay(`Log of ${run}`, h("pre", { class: "log whole" },
-      (await look<{ log: string }>("log", { run })).log || "No FMU logged anything."))) }, "FMU log");
-    this.answer.replaceChildren(verdictOf(page), h("div", { class: "row" }, ...recommended, h("button", { type: "button", class: "open-report", click: () => this.showPage(page) }, "Report"), log));
   }
 
   /** What a run measured, in the drawing; null where it left no report. */
   private async colourBy(run: string): Promise<RunPage | null> {
     const page = await look<RunPage>("report", { run }).catch(() => null);
-    this.report = page;
+    this.looked = page === null ? null : new LookedAt(run, page);
     if (page === null) return null;
-    const failure = (page.run as unknown as { failure?: { subsystem?: string } }).failure;
-    this.drawing.colour(levelsOf(page.run.connections ?? []), new Set(failure?.subsystem === undefined ? [] : [failure.subsystem]));
+    const failed = failureOf(page)?.subsystem;
+    this.drawing.colour(levelsOf(page.run.connections ?? []), new Set(failed === undefined ? [] : [failed]));
     this.showProperties();
     return page;
   }

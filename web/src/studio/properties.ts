@@ -1,12 +1,14 @@
 // What is beside the drawing: of the system, of a subsystem or of a connection. Every field is an edit of the text.
 import { h } from "../dom";
 import { number, percent } from "../format";
-import type { RunPage } from "../data";
+import { degreeNote } from "../inside";
 import type { Edit, Method, Part, Port, Sketch } from "./api";
 import type { Selection } from "./drawing";
+import type { InsideEvents, LookedAt } from "./inside_panel";
+import { insideConnection, insideSubsystem, portOf, residualText } from "./inside_panel";
 import { fit } from "./units";
 
-export interface PropertyEvents {
+export interface PropertyEvents extends InsideEvents {
   edit: (edits: Edit[]) => void;
   goTo: (line: number) => void;
   remove: (selection: Selection) => void;
@@ -33,13 +35,26 @@ function choice(label: string, value: string, options: [string, string][], chang
 
 const RUN_FIELDS: [string, string][] = [["start", "s"], ["stop", "s"], ["step", "s, chosen if empty"], ["tolerance", "0.01"], ["real_time", "as fast as it goes"]];
 
-export function ofSystem(sketch: Sketch, methods: Method[], events: PropertyEvents): HTMLElement {
+/** What the table of a method in the text sets, to be shown: a line each. */
+export function methodOptions(text: string, method: string): Map<string, string> {
+  const lines = text.split("\n");
+  const begin = lines.findIndex((line) => new RegExp(`^\\s*\\[\\s*method\\s*\\.\\s*"?${method.replace(/[^\w-]/g, "")}"?\\s*\\]`).test(line));
+  const written = new Map<string, string>();
+  for (let i = begin + 1; begin >= 0 && i < lines.length && !/^\s*\[/.test(lines[i]); ++i) {
+    const [, name, value] = /^\s*"?([\w-]+)"?\s*=\s*("[^"]*"|'[^']*'|[^#]*)/.exec(lines[i]) ?? [];
+    if (name !== undefined) written.set(name, value.trim().replace(/^(["'])(.*)\1$/, "$2"));
+  }
+  return written;
+}
+
+export function ofSystem(sketch: Sketch, text: string, methods: Method[], events: PropertyEvents): HTMLElement {
   const run = sketch.run;
   const method = String(run.method?.value ?? "auto");
   const obstacles = new Map(sketch.methods.map((one) => [one.name, one.obstacles.map((fact) => fact.text)]));
   const options: [string, string][] = [["auto", "auto: chosen for the system"], ...methods.map((one): [string, string] =>
     [one.name, `${one.name}${(obstacles.get(one.name)?.length ?? 0) > 0 ? " (cannot run it)" : ""}`])];
   const known = methods.find((one) => one.name === method);
+  const written = methodOptions(text, method);
   const fields = RUN_FIELDS.map(([name, placeholder]) => {
     const value = run[name];
     const proposed = value != null && value.line === 0;
@@ -51,7 +66,7 @@ export function ofSystem(sketch: Sketch, methods: Method[], events: PropertyEven
   return h("div", { class: "properties" }, h("h2", {}, sketch.name), h("h3", {}, "Run"), ...fields,
     choice("method", method, options, (chosen) => events.edit([{ op: "set", path: ["run", "method"], text: chosen }])), recorded,
     ...(known === undefined ? [] : [h("p", { class: "quiet" }, known.summary), ...(obstacles.get(method) ?? []).map((text) => h("p", { class: "wrong" }, text)),
-      h("h3", {}, `Options of ${method}`), ...known.options.map((option) => field(option.name.replaceAll("_", " "), undefined, option.default,
+      h("h3", {}, `Options of ${method}`), ...known.options.map((option) => field(option.name.replaceAll("_", " "), written.get(option.name), option.default,
         (typed) => events.edit([edited(["method", method, option.name], typed, /^"?[a-z]/i.test(typed.trim()) && !/^(true|false|nan|inf)$/.test(typed.trim()))]), option.help))]),
     ...schedule(sketch, events),
     ...(sketch.sequence.length > 1 ? [h("h3", {}, "Order of calls"), h("p", { class: "quiet" }, sketch.sequence.join(" → "))] : []),
@@ -94,38 +109,44 @@ function startValues(part: Part, sketch: Sketch, events: PropertyEvents): HTMLEl
   });
 }
 
-export function ofSubsystem(part: Part, sketch: Sketch, page: RunPage | null, events: PropertyEvents): HTMLElement {
+/** What the method reported of it; else that it is treated as the others are. */
+function howTreated(part: Part, sketch: Sketch, looked: LookedAt | null, notes: string[]): HTMLElement[] {
+  const method = looked?.page.run.method ?? String(sketch.run.method?.value ?? "auto");
+  const calls = looked?.page.calls?.[part.name];
+  const degree = Math.max(0, ...(calls?.coefficients ?? []).map((coefficients) => coefficients.length - 1));
+  return [...(calls === undefined || calls.inputs.length === 0 ? [] : [degreeNote(calls, degree)]),
+    ...(notes.length > 0 ? notes : [method === "auto" ? "The method is chosen when it runs." : `${method} reports no exception: as every other subsystem.`])]
+    .map((text) => h("p", { class: "quiet" }, text));
+}
+
+export function ofSubsystem(part: Part, sketch: Sketch, looked: LookedAt | null, events: PropertyEvents): HTMLElement {
   const problems = sketch.problems.filter((problem) => problem.subjects.some((subject) => subject === part.name || subject.startsWith(`${part.name}.`)));
-  const work = page?.run.subsystems[part.name];
-  const treated = [...(page?.run.notes ?? []), ...sketch.methods.filter((one) => one.name === sketch.run.method?.value).flatMap((one) => one.notes)]
+  const treated = [...(looked?.page.run.notes ?? []), ...sketch.methods.filter((one) => one.name === sketch.run.method?.value).flatMap((one) => one.notes)]
     .filter((note) => note.subjects.includes(part.name)).map((note) => note.text);
   return h("div", { class: "properties" }, h("h2", {}, part.name), h("p", { class: "quiet" }, part.source), part.about ? h("p", {}, part.about) : null,
     ...problems.map((problem) => h("p", { class: problem.severity === "error" ? "wrong" : "doubtful" }, problem.text)),
     field("name", part.name, "", (typed) => typed !== "" && typed !== part.name && events.edit([{ op: "rename_subsystem", from: part.name, to: typed }])),
     ...(part.capabilities === undefined ? [] : [h("h3", {}, "Capabilities"), abilities(part)]),
     ...(part.warnings ?? []).map((warning) => h("p", { class: "doubtful" }, warning.text)),
-    ...(treated.length === 0 ? [] : [h("h3", {}, "How the method treats it"), ...[...new Set(treated)].map((text) => h("p", { class: "quiet" }, text))]),
-    ...(work === undefined ? [] : [h("h3", {}, "In the last run"), h("p", { class: "quiet" }, `${work.steps} steps, ${work.trials} trials, ${work.rollbacks} rollbacks`)]),
+    h("h3", {}, "How the method treats it"), ...howTreated(part, sketch, looked, [...new Set(treated)]),
+    ...insideSubsystem(part, looked, events),
     ...(part.variables === undefined ? [] : startValues(part, sketch, events)),
     h("div", { class: "row" }, h("button", { type: "button", click: () => events.goTo(part.line) }, "Show in the text"),
       h("button", { type: "button", class: "danger", click: () => events.remove({ kind: "subsystem", name: part.name }) }, "Remove")));
 }
 
-export function ofConnection(output: string, input: string, sketch: Sketch, page: RunPage | null, events: PropertyEvents): HTMLElement {
+export function ofConnection(output: string, input: string, sketch: Sketch, looked: LookedAt | null, events: PropertyEvents): HTMLElement {
   const link = sketch.connections.find((one) => one.output === output && one.input === input);
-  const port = (name: string, side: "outputs" | "inputs") => {
-    const part = sketch.subsystems.find((one) => name.startsWith(`${one.name}.`));
-    return [...(part?.variables?.[side] ?? []), ...(part?.variables?.[`discrete_${side}`] ?? [])].find((one) => `${part!.name}.${one.name}` === name);
-  };
-  const [from, to] = [port(output, "outputs"), port(input, "inputs")];
-  const measured = page?.run.connections?.find((one) => one.output === output && one.input === input);
-  const error = page?.run.outputs?.[output];
+  const [from, to] = [portOf(sketch, output, "outputs"), portOf(sketch, input, "inputs")];
+  const residual = residualText(looked, output, input);
+  const error = looked?.page.run.outputs?.[output];
   const facts: [string, string][] = [["From", `${output}${from?.unit ? ` [${from.unit}]` : ""}`], ["To", `${input}${to?.unit ? ` [${to.unit}]` : ""}`]];
   if (from && to && fit(from, to).note !== "") facts.push(["Units", fit(from, to).note]);
   if (link?.factor !== undefined || link?.offset !== undefined) facts.push(["Scaled", `× ${link.factor ?? 1} + ${link.offset ?? 0}`]);
-  if (measured !== undefined) facts.push(["Residual", measured.max_residual === null ? "not measured" : `${number(measured.max_residual)} of the range`]);
+  if (residual !== null) facts.push(["Residual", residual]);
   if (error != null) facts.push(["Error", `${percent(error.error)} of the range, at most ${percent(error.bound)}`]);
   return h("div", { class: "properties" }, h("h2", {}, "Connection"), h("dl", {}, ...facts.flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)])),
+    ...insideConnection(output, input, sketch, looked, events),
     h("div", { class: "row" }, link === undefined ? null : h("button", { type: "button", click: () => events.goTo(link.line) }, "Show in the text"),
       h("button", { type: "button", class: "danger", click: () => events.remove({ kind: "connection", output, input }) }, "Remove")));
 }
