@@ -13,7 +13,7 @@ TIERS = $(if $(filter fast,$(TIER)),$(FAST),$(TIER))
 regex = $(subst $(eval ) ,|,$(strip $(1)))
 CTEST = ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: help setup build demo python wheel deb docs test sanitize asan tsan check format tidy words layers links walk bench fuzz torture install clean
+.PHONY: help setup build demo python wheel deb docs test sanitize asan tsan check format tidy words layers links walk bench fuzz torture ranks install clean
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -119,6 +119,10 @@ torture: ## random kills, crashes, hangs, NaN, exits, corrupted heaps, by seed: 
 	@tools/setup demo locales bubblewrap
 	@$(MAKE) --no-print-directory build TARGETS=torture
 	@tools/torture $(BUILD) --trials $(or $(N),1000) --seed $(or $(SEED),1)
+
+ranks: ## runs and sweeps over MPI ranks, disturbed by seed: each has a clear verdict, no row is lost (N=100 SEED=1)
+	@$(MAKE) --no-print-directory build TARGETS='torture entrain_mpi entrain_worker_program'
+	@tools/ranks $(BUILD) --trials $(or $(N),100) --seed $(or $(SEED),1)
 
 install: build ## program, library, headers and examples (PREFIX=/usr/local)
 	@cmake --install $(BUILD) --prefix $(or $(PREFIX),/usr/local)

@@ -74,7 +74,7 @@ entrain_room(control USES base run WRAPS json)
 entrain_room(learn USES base numerics coupling methods run session estimate)
 entrain_room(api USES base description subsystem coupling methods run record assembly session report estimate verify advise outside control ranks)
 entrain_room(reproduce USES base numerics description subsystem coupling trials methods session analysis CALLS learn api)
-entrain_room(sweep USES base coupling run record session report CALLS api WRAPS json)
+entrain_room(sweep USES base coupling run record session report ranks CALLS api WRAPS json)
 
 # All of them, for what needs more than public headers: tests, benchmarks, the shared library.
 add_library(entrain_core INTERFACE)

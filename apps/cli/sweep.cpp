@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "cli/common.hpp"
-#include "cli/launcher.hpp"
 #include "cli/progress.hpp"
 #include "cli/system_arguments.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
+#include "entrain/ranks.hpp"
 #include "entrain/sweep.hpp"
 #include "entrain/text.hpp"
 
@@ -100,7 +100,20 @@ std::string uncertainty_text(const SweepResult& result) {
   return table.empty() ? "" : "standard uncertainties\n" + table.text(2);
 }
 
+std::string ranks_text(const SweepResult& result) {
+  Table table({"rank", "host", "cases", "s of cases"});
+  for (std::size_t r = 0; r < result.ranks.size(); ++r) {
+    const SweepRank& rank = result.ranks[r];
+    table.add_row({std::to_string(r), rank.host, std::to_string(rank.cases), short_number(rank.seconds)});
+  }
+  return table.empty() ? "" : table.text(0);
+}
+
 void print_sweep(const SweepResult& result, const SweepArguments& arguments) {
+  for (std::size_t r = 0; r < result.ranks.size(); ++r) {
+    const SweepRank& rank = result.ranks[r];
+    if (!rank.lost.empty()) print_error(fmt::format("rank {} on '{}': {}", r, rank.host, rank.lost));
+  }
   if (arguments.quiet) return;
   const std::size_t failed = failed_cases(result);
   print(fmt::format("{} of {} cases done, {} failed\n", result.cases.size(), result.all, failed));
@@ -110,7 +123,7 @@ void print_sweep(const SweepResult& result, const SweepArguments& arguments) {
     });
     print(fmt::format("first failed: case {}: {}\n", first->number, first->message));
   }
-  print(uncertainty_text(result) + sobol_text(result));
+  print(uncertainty_text(result) + sobol_text(result) + ranks_text(result));
   print(fmt::format("table: {}\n", (result.folder / "cases.csv").string()));
   if (std::filesystem::exists(result.folder / "sweep.html"))
     print(fmt::format("page:  {}\n", (result.folder / "sweep.html").string()));
@@ -154,32 +167,13 @@ int merge(const SweepArguments& arguments, const std::vector<std::filesystem::pa
   return code_of(result);
 }
 
-/// Each process of a launcher makes its shard; the first one waits for the others and puts all together.
-int sweep_as_rank(const SystemDescription& description, SweepOptions options, const SweepArguments& arguments) {
-  if (!arguments.out) throw CLI::ValidationError("--out", "is needed under a launcher: all processes write there");
-  if (arguments.shard) throw CLI::ValidationError("--shard", "is chosen by the launcher: each process makes its own");
-  if (options.jobs == 0) options.jobs = 1;  // the launcher has shared out the processors
-  std::vector<std::filesystem::path> shards(static_cast<std::size_t>(launched_ranks()));
-  for (std::size_t rank = 0; rank < shards.size(); ++rank)
-    shards[rank] = std::filesystem::path(*arguments.out) / fmt::format("rank-{}", rank);
-  options.shard = static_cast<std::size_t>(launched_rank());
-  options.shards = shards.size();
-  options.folder = shards[options.shard];
-  options.reference.reset();  // for all cases together
-  options.page = false;
-  if (options.shard != 0) options.progress = {};
-  if (entrain::sweep(description, options).interrupted) return kFailed;
-  if (options.shard != 0) return kDone;
-  if (!wait_for_shards(shards, options.interrupt)) return kFailed;
-  return merge(arguments, shards);
-}
-
-int sweep(const SweepArguments& arguments) {
-  if (!arguments.merged.empty()) return merge(arguments, {arguments.merged.begin(), arguments.merged.end()});
+/// The sweep that the file and the command line describe.
+SweepTask task_of(const SweepArguments& arguments, SweepProgress& progress) {
   if (arguments.system.empty()) throw CLI::RequiredError("SYSTEM");
-  const auto description = arguments.described();
-  SweepOptions options;
-  options.sweep = described_sweep(description, arguments);
+  SweepTask task;
+  task.description = arguments.described();
+  SweepOptions& options = task.options;
+  options.sweep = described_sweep(task.description, arguments);
   if (arguments.out) options.folder = *arguments.out;
   if (arguments.shard) read_shard(*arguments.shard, options);
   options.jobs = arguments.jobs;
@@ -190,16 +184,25 @@ int sweep(const SweepArguments& arguments) {
   if (arguments.reference) options.reference = *arguments.reference;
   if (arguments.yes) options.most_cases = kMostCases;
   options.interrupt = &catch_signals();
-  SweepProgress progress;
   if (!arguments.quiet) {
     options.progress = [&](std::size_t done, std::size_t all, double left) { progress.show(done, all, left); };
   }
-  if (launched_ranks() > 1) return sweep_as_rank(description, options, arguments);
-  const auto result = entrain::sweep(description, options);
-  progress.clear();
-  print_sweep(result, arguments);
-  if (result.interrupted) print_error("interrupted: what is done is kept; --resume goes on");
-  return code_of(result);
+  return task;
+}
+
+int sweep(const SweepArguments& arguments) {
+  if (!arguments.merged.empty()) return merge(arguments, {arguments.merged.begin(), arguments.merged.end()});
+  SweepProgress progress;
+  const auto finish = [&](const SweepResult& result) {
+    progress.clear();
+    print_sweep(result, arguments);
+    if (result.interrupted) print_error("interrupted: what is done is kept; --resume goes on");
+    return code_of(result);
+  };
+  const auto prepare = [&] { return task_of(arguments, progress); };
+  if (Ranks::launched()) return sweep_on_ranks(prepare, finish);
+  const auto task = prepare();
+  return finish(entrain::sweep(task.description, task.options));
 }
 
 }  // namespace
@@ -226,7 +229,7 @@ Command add_sweep(CLI::App& program) {
   command->add_option("--seed", arguments->seed, "Of random numbers (default: 1)")->type_name("N");
   command
       ->add_option("--jobs", arguments->jobs,
-                   "Processes at the same time (default: one for each processor; under a launcher: 1)")
+                   "Processes at the same time (default: one for each processor; under a launcher: 1 in each rank)")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
   command->add_option("--out", arguments->out, "Folder for the table (default: sweeps/NAME-N)")->type_name("DIR");

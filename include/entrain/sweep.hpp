@@ -88,6 +88,14 @@ struct SweepBand {
   std::vector<double> p5, p25, p50, p75, p95;
 };
 
+/// A process of a launcher that took part in a sweep.
+struct SweepRank {
+  std::string host;
+  std::size_t cases = 0;  ///< that it made
+  double seconds = 0.0;   ///< of these, together
+  std::string lost;       ///< why it was given up; empty of one that was there to the end
+};
+
 struct SweepResult {
   std::string system;
   std::filesystem::path folder;
@@ -103,6 +111,7 @@ struct SweepResult {
   std::vector<QuantityUncertainty> uncertainty;  ///< by quantity; empty of grids and lists
   std::vector<double> times;                     ///< s
   std::vector<SweepBand> bands;                  ///< of every signal that a quantity is taken of
+  std::vector<SweepRank> ranks;                  ///< empty without a launcher
   /// What went into it: the system, every FMU and table, the cases, with their SHA-256.
   std::vector<std::pair<std::string, std::string>> hashes;
 };
@@ -121,10 +130,21 @@ ENTRAIN_API SweepResult merge_sweeps(const std::vector<std::filesystem::path>& s
                                      const std::filesystem::path& folder,
                                      const std::optional<std::filesystem::path>& reference = {});
 
-/// Until other processes have made all shards of a sweep, in these folders; false when interrupted. Throws
-/// Error{FileFailed} with the number of the folder where that does not happen: no process has written there for 10 s,
-/// and it is not finished.
-ENTRAIN_API bool wait_for_shards(const std::vector<std::filesystem::path>& folders, const std::atomic<bool>* interrupt);
+/// What `sweep` is called with.
+struct SweepTask {
+  SystemDescription description;
+  SweepOptions options;
+  Extensions extensions = {};
+};
+
+/// Under a launcher (Ranks::launched), by the same call in all its processes: one sweep by all of them. The first one
+/// hands out the cases one by one, SweepOptions::jobs at a time to each process (0 = 1), and alone writes into the
+/// folder. `prepare` is called in all of them, before MPI is loaded: processes of cases are copies of one that never
+/// loads it. A process that ends is given up, and its cases are made by others, as far as the launcher lets these live.
+/// Returns what `finish` does in the first process, and 0 in the others; the first one throws as `sweep` does, and
+/// Error{InvalidSystem} where MPI is missing or the others would make another sweep.
+ENTRAIN_API int sweep_on_ranks(const std::function<SweepTask()>& prepare,
+                               const std::function<int(const SweepResult&)>& finish);
 
 /// Everything of the result but its rows, as it stands in sweep.json.
 ENTRAIN_API std::string sweep_json(const SweepResult& result);

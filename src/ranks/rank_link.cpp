@@ -61,15 +61,14 @@ Peer this_process() {
           ::getpid(),      processor_name(), usable_processors()};
 }
 
-/// After the job was asked to end: the launcher of Open MPI kills after a second, unless this variable names another
-/// time.
-std::chrono::duration<double> patience() {
+}  // namespace
+
+/// The launcher of Open MPI kills after a second, unless this variable names another time.
+std::chrono::duration<double> RankLink::patience() {
   const char* seconds = std::getenv("OMPI_MCA_odls_base_sigkill_timeout");
   if (seconds != nullptr) return std::chrono::duration<double>(0.4 * std::max(1.0, std::atof(seconds)));
   return std::chrono::duration<double>(std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr ? 0.4 : 10.0);
 }
-
-}  // namespace
 
 RankLink::RankLink(std::unique_ptr<Communicator> communicator, const std::atomic<bool>* interrupt)
     : communicator_(std::move(communicator)),
@@ -247,11 +246,20 @@ void RankLink::look_around(Clock::duration waited) {
 /// Of those on this node.
 std::optional<int> RankLink::ended_peer() const {
   for (int r = 0; r < size_; ++r) {
-    const Peer& peer = peers_[static_cast<std::size_t>(r)];
-    const bool here = r != rank_ && peer.process != 0 && peer.node == peers_[static_cast<std::size_t>(rank_)].node;
-    if (here && ::kill(static_cast<pid_t>(peer.process), 0) != 0 && errno == ESRCH) return r;
+    if (has_ended(r)) return r;
   }
   return std::nullopt;
+}
+
+bool RankLink::has_ended(int rank) const {
+  const Peer& peer = peers_[static_cast<std::size_t>(rank)];
+  const bool here = rank != rank_ && peer.process != 0 && peer.node == peers_[static_cast<std::size_t>(rank_)].node;
+  return here && ::kill(static_cast<pid_t>(peer.process), 0) != 0 && errno == ESRCH;
+}
+
+void RankLink::abandon(const Error& why) {
+  usable_ = false;
+  if (!broken_) broken_ = why;
 }
 
 void RankLink::check(const Head& own) {

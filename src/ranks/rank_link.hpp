@@ -94,6 +94,13 @@ class RankLink {
   /// Where FMUs lie unpacked on this node: by their files.
   std::map<std::string, std::string>& fmu_folders() { return fmu_folders_; }
 
+  /// The process of a rank on this node has ended; of other nodes nothing is known.
+  bool has_ended(int rank) const;
+  /// Some of the others are gone: nothing is exchanged any more, and the end is not waited for.
+  void abandon(const Error& why);
+  /// After the job was asked to end: how long the launcher lets it live, with some reserve.
+  static std::chrono::duration<double> patience();
+
   /// In order, together with all others; or with the error that ends this one alone.
   void finish();
   void leave(const Error& error);

@@ -11,42 +11,18 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <iostream>
-#include <string_view>
 
 #include "base/fault_watch.hpp"
 #include "base/file_error.hpp"
 #include "base/posix_write.hpp"
+#include "sweep/frame.hpp"
 
 namespace entrain::sweeping {
 namespace {
 
-/// Before the bytes of an answer.
-struct AnswerHead {
-  std::uint64_t size = 0;
-  std::uint64_t last = 0;  ///< 1 = the process ends
-};
-
-bool read_all(int descriptor, void* to, std::size_t size) {
-  auto* next = static_cast<std::byte*>(to);
-  while (size > 0) {
-    const auto got = ::read(descriptor, next, size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    next += got;
-    size -= static_cast<std::size_t>(got);
-  }
-  return true;
-}
-
-void send_answer(int descriptor, const base::Bytes& bytes, bool last) {
-  const AnswerHead head{bytes.size(), last ? std::uint64_t{1} : std::uint64_t{0}};
-  std::string frame(sizeof head + bytes.size(), '\0');
-  std::memcpy(frame.data(), &head, sizeof head);
-  if (!bytes.empty()) std::memcpy(frame.data() + sizeof head, bytes.data(), bytes.size());
-  static_cast<void>(base::write_all(descriptor, frame));  // a parent that is gone ends this process
-}
+/// Of an answer: whether the process ends with it.
+constexpr std::uint64_t kMore = 0, kLast = 1;
 
 [[noreturn]] void serve(int descriptor, pid_t parent, CaseServer& server, const std::filesystem::path& temporary) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -56,11 +32,12 @@ void send_answer(int descriptor, const base::Bytes& bytes, bool last) {
   ::setenv("TMPDIR", temporary.c_str(), 1);
   base::FaultWatch::begin_anew_in_child();
   const base::FaultWatch watch(
-      [&](const Error& error) { send_answer(descriptor, server.after_fault(error.what()), true); });
-  std::uint64_t request = 0;
-  while (!server.is_used_up() && read_all(descriptor, &request, sizeof request)) {
-    const base::Bytes answer = server.answer(request);
-    send_answer(descriptor, answer, server.is_used_up());
+      [&](const Error& error) { write_frame(descriptor, kLast, server.after_fault(error.what())); });
+  while (!server.is_used_up()) {
+    const auto request = read_frame(descriptor);
+    if (!request) break;
+    const base::Bytes answer = server.answer(request->kind);
+    write_frame(descriptor, server.is_used_up() ? kLast : kMore, answer);
   }
   ::_exit(0);
 }
@@ -95,27 +72,16 @@ CaseProcess::~CaseProcess() {
 }
 
 void CaseProcess::ask(std::size_t request) {
-  const std::uint64_t number = request;
   asked_ = request;
   // Of a process that has ended nothing comes back, which `answer` notices.
-  static_cast<void>(::send(descriptor_, &number, sizeof number, MSG_NOSIGNAL));
+  write_frame(descriptor_, request, {});
 }
 
 std::optional<base::Bytes> CaseProcess::answer() {
-  AnswerHead head;
-  if (read_all(descriptor_, &head, sizeof head)) {
-    base::Bytes bytes(head.size);
-    if (read_all(descriptor_, bytes.data(), bytes.size())) {
-      if (head.last != 0) {
-        ended_ = true;
-        reap();
-      }
-      return bytes;
-    }
-  }
-  ended_ = true;
-  reap();
-  return std::nullopt;
+  auto frame = read_frame(descriptor_);
+  ended_ = !frame || frame->kind == kLast;
+  if (ended_) reap();
+  return frame ? std::optional(std::move(frame->bytes)) : std::nullopt;
 }
 
 void CaseProcess::reap() {

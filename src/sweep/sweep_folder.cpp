@@ -3,18 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "base/file_error.hpp"
 #include "base/replace_file.hpp"
 #include "entrain/error.hpp"
-#include "entrain/fact_codes.hpp"
 #include "entrain/run_summary.hpp"
-#include "record/run_folder.hpp"
 #include "record/table_hdf5.hpp"
 #include "report/json_parts.hpp"
 #include "report/page.hpp"
@@ -86,6 +82,11 @@ Json result_json(const SweepResult& result) {
             {"hashes", Json::object()}};
   for (const auto& [name, hash] : result.hashes) json["hashes"][name] = hash;
   if (!result.uncertainty.empty()) json["uncertainty"] = uncertainty_json(result);
+  for (const auto& rank : result.ranks) {
+    Json& entry = json["ranks"].emplace_back(
+        Json{{"host", rank.host}, {"cases", rank.cases}, {"seconds", number_or_null(rank.seconds)}});
+    if (!rank.lost.empty()) entry["lost"] = rank.lost;
+  }
   if (!result.sobol.empty()) json["sobol"] = sobol_json(result);
   return json;
 }
@@ -224,50 +225,9 @@ void complete(SweepResult& result, const SweepNote& note, const Courses& courses
   if (page && !reporting::page_template().empty()) write_sweep_page(result, result.folder / "sweep.html");
 }
 
-namespace {
-
-/// With this number of shards: what a sweep with another one left does not count.
-bool is_finished(const fs::path& folder, std::size_t shards) {
-  std::ifstream stream(note_file(folder));
-  const auto json = Json::parse(stream, nullptr, false);
-  return json.is_object() && json.value("finished", false) && json.value("shards", std::size_t{0}) == shards;
-}
-
-bool is_written(const fs::path& folder) {
-  std::error_code unknown;
-  return fs::exists(folder, unknown) && recording::RunFolderLock::is_held(folder);
-}
-
-}  // namespace
 }  // namespace entrain::sweeping
 
 namespace entrain {
-
-bool wait_for_shards(const std::vector<std::filesystem::path>& folders, const std::atomic<bool>* interrupt) {
-  using Clock = std::chrono::steady_clock;
-  constexpr auto kLongestSilence = std::chrono::seconds(10);
-  // On a file system without locks nothing shows that a process has ended.
-  const recording::RunFolderLock own(folders.front());
-  const bool locks_work = recording::RunFolderLock::is_held(folders.front());
-  for (std::size_t rank = 0; rank < folders.size(); ++rank) {
-    auto last_sign = Clock::now();
-    for (int look = 1; !sweeping::is_finished(folders[rank], folders.size()); ++look) {
-      if (interrupt != nullptr && interrupt->load()) return false;
-      // Seldom: to look is to take the lock for a moment, in which its owner must not ask for it.
-      if (!locks_work || (look % 10 == 0 && sweeping::is_written(folders[rank]))) last_sign = Clock::now();
-      if (Clock::now() - last_sign > kLongestSilence) {
-        throw Error(ErrorCode::FileFailed,
-                    {FactCode::FileFailed,
-                     {folders[rank].string()},
-                     {{"what", "wait for the sweep in"},
-                      {"why", fmt::format("the process of rank {} has ended before its cases were done", rank)}}},
-                    {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Go on with --resume"});
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    }
-  }
-  return true;
-}
 
 std::string sweep_json(const SweepResult& result) {
   return reporting::json_text(sweeping::result_json(result));

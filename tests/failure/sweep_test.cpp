@@ -60,20 +60,6 @@ class SweepCommand : public test::ScriptedFmus {
     const auto cells = base::take_csv_record(rest).value_or(Words{});
     return static_cast<std::size_t>(place) < cells.size() ? cells[static_cast<std::size_t>(place)] : "";
   }
-  /// Some of the processes of a launcher, all at the same time.
-  std::vector<test::ProgramResult> launched(const Words& words, const char* all, const Words& which) const {
-    std::vector<std::unique_ptr<test::Program>> ranks;
-    ::setenv("OMPI_COMM_WORLD_SIZE", all, 1);
-    for (const auto& rank : which) {
-      ::setenv("OMPI_COMM_WORLD_RANK", rank.c_str(), 1);
-      ranks.push_back(std::make_unique<test::Program>(folder_, words));
-    }
-    ::unsetenv("OMPI_COMM_WORLD_SIZE");
-    ::unsetenv("OMPI_COMM_WORLD_RANK");
-    std::vector<test::ProgramResult> ended;
-    for (auto& rank : ranks) ended.push_back(rank->wait());
-    return ended;
-  }
   nlohmann::json note(const std::string& folder) const {
     return nlohmann::json::parse(test::text_of(folder_ / folder / "sweep.json"), nullptr, false);
   }
@@ -424,30 +410,6 @@ TEST_F(SweepCommand, shards_merge_to_the_whole) {
           .exit_code,
       0);
   EXPECT_EQ(run_here({"sweep", "--merge", "d", "b", "c", "--out", "wrong"}).exit_code, 1);
-}
-
-// By what mpirun puts into the environment; nothing else of MPI is needed.
-TEST_F(SweepCommand, of_processes_of_a_launcher_is_the_whole) {
-  const Words what{"--vary", "prey.alpha=uniform(0.5,0.7)", "--cases", "21", "--no-estimate"};
-  ASSERT_EQ(sweep(with(what, {"--out", "whole"})).exit_code, 0);
-  const auto words = sweep_words(with(what, {"--out", "all"}));
-  for (const auto& ended : launched(words, "3", {"0", "1", "2"})) EXPECT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_EQ(rows("all"), rows("whole"));
-  EXPECT_EQ(rows("all/rank-1").size(), 7U);
-  EXPECT_EQ(note("all")["uncertainty"], note("whole")["uncertainty"]);
-  // With other numbers of processes: what is there is kept, and says nothing on who is finished.
-  for (const auto& ended : launched(with(words, {"--resume"}), "2", {"0", "1"})) {
-    EXPECT_EQ(ended.exit_code, 0) << ended.err;
-  }
-  EXPECT_EQ(rows("all"), rows("whole"));
-}
-
-TEST_F(SweepCommand, names_the_rank_that_is_missing) {
-  const auto words = sweep_words({"--vary", "prey.alpha=0.5..0.7/4", "--no-estimate", "--out", "all"});
-  const auto first = launched(words, "2", {"0"}).front();
-  EXPECT_EQ(first.exit_code, 1);
-  test::expect_text(first.err, "rank 1");
-  EXPECT_EQ(launched(with(words, {"--shard", "1/2"}), "2", {"0"}).front().exit_code, 2);
 }
 
 TEST_F(SweepCommand, reads_the_table_of_the_system_file_and_measured_values) {
