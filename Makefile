@@ -3,7 +3,7 @@ PRESET ?= $(if $(filter true,$(CI)),ci,release)
 JOBS ?= $(shell nproc)
 SOURCES = include src models fmukit apps tests bench cmake python/src
 BUILD = $(if $(filter release ci,$(PRESET)),build,build/$(PRESET))
-TARGETS ?= entrain_program entrain_shared fmus
+TARGETS ?= entrain_program entrain_studio_program entrain_shared fmus
 # TIER=fast: these tiers whole, in a few processes, without the tests that calculate or wait for seconds.
 FAST = unit contract
 # Tiers of many short tests: a few processes share them (tools/run_tiers); ctest starts one for every test, which takes longer.

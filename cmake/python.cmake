@@ -56,7 +56,7 @@ foreach(file ${python_files})
     COMMAND ${CMAKE_COMMAND} -E copy ${PROJECT_SOURCE_DIR}/python/entrain/${file} ${package}/${file} VERBATIM)
   list(APPEND python_copies ${package}/${file})
 endforeach()
-foreach(program entrain_program entrain_worker_program)
+foreach(program entrain_program entrain_worker_program entrain_studio_program)
   add_custom_command(OUTPUT ${package}/bin/${program}.linked DEPENDS ${program}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${package}/bin
     COMMAND ${CMAKE_COMMAND} -E create_symlink $<TARGET_FILE:${program}> ${package}/bin/$<TARGET_FILE_NAME:${program}>
@@ -64,7 +64,7 @@ foreach(program entrain_program entrain_worker_program)
   list(APPEND python_copies ${package}/bin/${program}.linked)
 endforeach()
 add_custom_target(python_package DEPENDS ${python_copies})
-add_dependencies(python_package entrain_python entrain_program entrain_worker_program)
+add_dependencies(python_package entrain_python entrain_program entrain_worker_program entrain_studio_program)
 
 install(TARGETS entrain_python LIBRARY DESTINATION entrain COMPONENT python EXCLUDE_FROM_ALL)
-install(TARGETS entrain_program entrain_worker_program RUNTIME DESTINATION entrain/bin COMPONENT python EXCLUDE_FROM_ALL)
+install(TARGETS entrain_program entrain_worker_program entrain_studio_program RUNTIME DESTINATION entrain/bin COMPONENT python EXCLUDE_FROM_ALL)

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._core import Checkpoint, CoupledSystem, Sample
+from ._control import RunControl, control
 from ._error import EntrainWarning, Error, Fact
 from ._function import Function
 from ._method import Method
 from ._program import FOLDER as _PROGRAMS
+from ._program import Studio, studio
 from ._result import Comparison, Result, Signal, Verdict, compare
 from ._simulation import Simulation
 from ._study import Distribution, Study, lognormal, merge_studies, normal, points, triangular, uniform
@@ -44,9 +46,11 @@ __all__ = [
     "Method",
     "Problems",
     "Result",
+    "RunControl",
     "Sample",
     "Signal",
     "Simulation",
+    "Studio",
     "Study",
     "Subsystem",
     "System",
@@ -54,6 +58,7 @@ __all__ = [
     "Verification",
     "check",
     "compare",
+    "control",
     "convert",
     "inspect",
     "lognormal",
@@ -65,6 +70,7 @@ __all__ = [
     "report",
     "reproduce",
     "schema",
+    "studio",
     "triangular",
     "uniform",
 ]

@@ -76,7 +76,7 @@ class Error(RuntimeError):
         self.result: Result | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Error, (self._facts,)
+        return Error, (self._facts,), {"result": self.result}
 
 
 def one_line(error: BaseException) -> str:

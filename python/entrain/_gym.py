@@ -36,6 +36,9 @@ class Environment(gymnasium.Env[Observation, Any]):
         bounds: Mapping[str, tuple[float, float]],
         keys: Mapping[str, Any],
     ) -> None:
+        for given, what in ((actions, "actions"), (observations, "observations")):
+            if isinstance(given, str):
+                raise TypeError(f"{what} is a list of names")
         if not step > 0:
             raise ValueError("step must be greater than 0")
         self._arguments: tuple[Any, ...] = (system.copy(), actions, observations, reward, step, terminated, bounds, keys)

@@ -388,10 +388,32 @@ class Result:
         about = f", {self.summary['method']}" if "method" in self.summary else ""
         return f"<entrain.Result {self.termination}{about}, {len(self)} signals, {self.verdict.grade}>"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        if self._has_results and not hasattr(self, "_cleaner"):
-            return Result, (self.folder,)
-        raise TypeError("this result lives in memory; run with out=FOLDER to send it to another process")
+    def __getstate__(self) -> dict[str, Any]:
+        """By value, for other processes and machines. A temporary folder ends with this result: its files go along."""
+        state = {"results": self._results, "summary": self.summary, "folder": self.folder, "files": None}
+        if hasattr(self, "_cleaner") and self.folder is not None:
+            state["files"] = {
+                file.name: file.read_bytes()
+                for file in self.folder.iterdir()
+                if file.is_file() and file.stem != "results"
+            }
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._results = state["results"]
+        self.summary = state["summary"]
+        folder, files = state["folder"], state["files"]
+        if files is None:  # in a folder that stays, where there is one
+            found = folder if folder is not None and folder.is_dir() else None
+            self._open(found, has_results=found is not None)
+            return
+        temporary = tempfile.mkdtemp(prefix="entrain-")
+        self._cleaner = weakref.finalize(self, _remove, temporary)
+        place = Path(temporary) / folder.name
+        place.mkdir()
+        for name, content in files.items():
+            (place / name).write_bytes(content)
+        self._open(place, has_results=False)
 
 
 class Comparison:

@@ -188,7 +188,7 @@ class Study:
         axes.fill_between(band["t"], band["p5"], band["p95"], color="C0", alpha=0.15, label="5 % to 95 %")
         axes.fill_between(band["t"], band["p25"], band["p75"], color="C0", alpha=0.3, label="25 % to 75 %")
         axes.plot(band["t"], band["p50"], color="C0", label="median")
-        axes.set_xlabel("t in s")
+        axes.set_xlabel("time in s")
         axes.set_ylabel(f"{signal} in {band['unit']}" if band["unit"] else signal)
         axes.legend()
         return figure

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 MethodLike = Union[str, "type[Method]"]
 _ALL_KEYS = (
-    "start stop step method tolerance tolerances options values scenario record interval open exclude isolate sandbox"
+    "start stop step method tolerance tolerances options values scenario record interval open exclude isolate sandbox "
+    "real_time overrun stand_in"
 ).split()
 
 
@@ -166,17 +167,17 @@ class System:
     it runs is for the next one.
 
     FMUs run in processes of their own unless `isolate` says otherwise (docs/workers.md), so that a crash of one is an
-    `Error` and the interpreter lives.
+    `Error` and the interpreter lives. `sandbox=True` puts each into a sandbox before any of its code runs.
     """
 
-    def __init__(self, path: PathLike | None = None, *, name: str | None = None) -> None:
+    def __init__(self, path: PathLike | None = None, *, name: str | None = None, sandbox: bool = False) -> None:
         self._own: dict[str, Any] = {}
         self._methods: dict[str, type[Method]] = {}
         if path is None:
             self._description = _core.Description()
             self._description.name = name or "system"
             return
-        self._description = _core.load(Path(path), {}, [], _core.Control(None))
+        self._description = _core.load(Path(path), sandbox, _core.Control(None))
         if name is not None:
             self._description.name = name
 
@@ -290,6 +291,11 @@ class System:
         lambda self, tolerance: self._set(tolerance=tolerance),
         doc="What is tolerated of an error, as a share of the range of an output.",
     )
+    open = property(
+        lambda self: self._description.open or [],
+        lambda self, open: self._set(open=open),
+        doc="Inputs that stay open on purpose, by name or pattern; none of them is warned of.",
+    )
     options = property(
         lambda self: dict(self._description.options()),
         lambda self, options: self._set(options=options),
@@ -322,6 +328,7 @@ class System:
         for key in ("isolate", "sandbox"):
             if key in given:
                 setattr(description, key, bool(given[key]))
+        self._set_pace(description, given)
         for output, tolerance in given.get("tolerances", {}).items():
             description.set_tolerance(output, float(tolerance))
         for option, value in given.get("options", {}).items():
@@ -334,6 +341,16 @@ class System:
         elif scenario:
             description.apply_scenario_text("scenario = " + _toml(list(scenario)))
         return description
+
+    @staticmethod
+    def _set_pace(description: _core.Description, given: Mapping[str, Any]) -> None:
+        if "real_time" in given:
+            pace = given["real_time"]
+            description.real_time = None if pace is False else float(pace)
+        if "overrun" in given:
+            description.set_overrun(given["overrun"])
+        if given.get("stand_in", False):
+            description.put_stand_ins()
 
     def _makers(self) -> dict[str, Callable[[], Adapter]]:
         def maker(given: Any) -> Callable[[], Adapter]:
@@ -384,6 +401,10 @@ class System:
         """What every input is at the start, and from where."""
         return list(json.loads(self._call(_core.inspect_initial, self._prepared(keys)))["initial_inputs"])
 
+    def placement(self, ranks: int, **keys: Any) -> dict[str, Any]:
+        """Where the subsystems of a run over so many ranks would be (`entrain inspect --ranks N --json`)."""
+        return dict(json.loads(self._call(_core.inspect_placement, self._prepared(keys), ranks)))
+
     def methods(self) -> list[dict[str, Any]]:
         """All coupling methods, with order, cost and options; those of your own come last."""
         return list(_core.methods(list(self._methods.values())))
@@ -426,11 +447,27 @@ class System:
         progressive: str = "auto",
         inputs: str | None = None,
         horizon: float = 0.0,
+        memory: int = 0,
+        compare: bool = True,
+        priority: bool = False,
         threads: int = 1,
         progress: bool | None = None,
         **keys: Any,
     ) -> Learning:
-        """Runs again and again, and learns what to add to inputs (docs/theory/learning.md)."""
+        """Runs again and again, and learns what to add to inputs (docs/theory/learning.md).
+
+        Args:
+            iterations: runs at most; with a progressive horizon, for each horizon
+            learn_tolerance: what may be missed at a learned input, relative to the range of its signal
+            gain: the share of the error that is learned from each run
+            cutoff: of a low-pass filter of the corrections, in Hz; 0: none
+            progressive: learn the first seconds first: "auto" (if all at once diverges), "always" or "never"
+            inputs: what they are corrected to: "held", "linear" or "hermite"; without, the best that all take
+            horizon: by which a progressive horizon grows, in s
+            memory: earlier runs that the next correction is made of besides the last; 4 needs fewer runs
+            compare: find the errors of the run without corrections and of learned held inputs, too
+            priority: of paced runs (`real_time`), as for `run`
+        """
         options = {
             "iterations": iterations,
             "tolerance": learn_tolerance,
@@ -440,6 +477,9 @@ class System:
             "progressive": progressive,
             "inputs": inputs,
             "horizon": horizon,
+            "memory": memory,
+            "compare": compare,
+            "priority": priority,
             "threads": threads,
         }
         return Learning(self._call(_core.learn, self._prepared(keys), options, progress=progress))
@@ -465,6 +505,7 @@ class System:
         checkpoint: PathLike | None = None,
         every: float | None = None,
         resume: PathLike | None = None,
+        priority: bool = False,
         threads: int = 1,
         progress: bool | None = None,
         **keys: Any,
@@ -487,8 +528,13 @@ class System:
                 `budget` times the steps of the first run
             learned: what `learn` returned, or the file that it saved
             checkpoint, every, resume: files to continue from (docs/checkpoints.md)
+            priority: of a paced run: ask for SCHED_FIFO, locked memory and a core
             threads: the result does not depend on them
             progress: show a bar; without a word, in notebooks and terminals
+
+        Further keys, here and in the other verbs: `start`, `tolerances`, `open`, `exclude`, `isolate`, `sandbox`; at the
+        pace of the wall clock `real_time` (True, or simulated seconds per second) and `overrun` ("catch-up", "skip",
+        "stop"); `stand_in=True` computes parts outside by their models (docs/real_time.md).
 
         Ctrl-C ends the run and returns what is there, with `termination` "interrupted". A run that fails raises `Error`,
         whose `result` has everything up to then.
@@ -508,6 +554,7 @@ class System:
             "writes_results": out is not None,
             "threads": threads,
             "estimate": estimate,
+            "priority": priority,
             "budget": float(budget) if until_trusted else None,
             "learned": correction,
             "checkpoint": None if checkpoint is None else Path(checkpoint),
@@ -580,6 +627,52 @@ class System:
                 simulation.close()
                 raise
         return simulation
+
+    def rig(
+        self,
+        subsystem: str,
+        *,
+        delay: float = 0.0,
+        jitter: float = 0.0,
+        loss: float = 0.0,
+        doubled: float = 0.0,
+        actuator_delay: float = 0.0,
+        actuator_lag: float = 0.0,
+        answer: str = "end",
+        seed: int = 1,
+        runs: int = 1,
+        patience: float | None = None,
+        listening: Callable[[str], object] | None = None,
+        **keys: Any,
+    ) -> dict[str, Any]:
+        """Plays a part outside (udp, shm) by its model, in real time: `entrain rig`, docs/real_time.md. Returns what it
+        counted, with the `arrivals` of all steps in s, after the last run or after Ctrl-C.
+
+        Args:
+            subsystem: the one that is played
+            delay, jitter: wall clock s from the inputs to the answer, and what is added to it, evenly between 0 and this
+            loss, doubled: shares of the answers that are not sent, or sent twice
+            actuator_delay, actuator_lag: simulated s in front of the inputs: a dead time, a time constant
+            answer: with the outputs at the "end" or at the "begin" of a step
+            seed: of jitter, loss and doubled
+            runs: that are served; 0: until it is interrupted
+            patience: wall clock s without a datagram after which it ends
+            listening: called with the address once it can be reached
+        """
+        given = {
+            "delay": delay,
+            "jitter": jitter,
+            "loss": loss,
+            "doubled": doubled,
+            "actuator_delay": actuator_delay,
+            "actuator_lag": actuator_lag,
+            "answer": answer,
+            "seed": seed,
+            "runs": runs,
+            "patience": patience,
+            "listening": listening,
+        }
+        return dict(self._call(_core.play_rig, self._changed(keys), subsystem, given, progress=False))
 
     def sweep(
         self,
@@ -717,7 +810,7 @@ class System:
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder) / f"{self._folder_name()}.toml"
             self._absolute().save(source)
-            return [Fact(fact) for fact in _core.convert(source, Path(file))]
+            return [Fact(fact) for fact in _core.convert(source, Path(file), False)]
 
     def _refuse_own(self, what: str) -> None:
         if self._own:

@@ -12,14 +12,14 @@ from ._result import PathLike
 from ._system import Problems, System
 
 
-def check(path: PathLike) -> Problems:
+def check(path: PathLike, *, sandbox: bool = False) -> Problems:
     """Every problem of a system file at once, without running it."""
-    return Problems(_core.check_file(Path(path), _core.Control(None)))
+    return Problems(_core.check_file(Path(path), sandbox, _core.Control(None)))
 
 
-def inspect(path: PathLike) -> dict[str, Any]:
+def inspect(path: PathLike, *, sandbox: bool = False) -> dict[str, Any]:
     """What a system file or an FMU is made of, as `entrain inspect --json`."""
-    return System(path).inspect()
+    return System(path, sandbox=sandbox).inspect()
 
 
 def methods() -> list[dict[str, Any]]:
@@ -27,14 +27,14 @@ def methods() -> list[dict[str, Any]]:
     return list(_core.methods([]))
 
 
-def convert(source: PathLike, target: PathLike) -> list[Fact]:
+def convert(source: PathLike, target: PathLike, *, sandbox: bool = False) -> list[Fact]:
     """Writes a system file in the format that the name of `target` determines: .toml, .ssp or .ssd."""
-    return [Fact(fact) for fact in _core.convert(Path(source), Path(target))]
+    return [Fact(fact) for fact in _core.convert(Path(source), Path(target), sandbox)]
 
 
-def new(folder: PathLike, fmus: Sequence[PathLike]) -> System:
+def new(folder: PathLike, fmus: Sequence[PathLike], *, sandbox: bool = False) -> System:
     """Makes a folder with copies of the FMUs and a system file that couples them as far as names and units allow."""
-    return System(_core.new_system(Path(folder), [Path(fmu) for fmu in fmus]))
+    return System(_core.new_system(Path(folder), [Path(fmu) for fmu in fmus], sandbox))
 
 
 def reproduce(

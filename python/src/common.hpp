@@ -159,9 +159,15 @@ auto extended(nb::dict subsystems, nb::list methods, Control& control, const Fun
   return outside(control, [&] { return function(extensions); });
 }
 
+/// The pace of a run or of learning, as it is written; none = as fast as it can.
+std::optional<RealTimeOptions> pace_of(const SystemDescription& description, bool priority);
+/// Throws nb::value_error.
+OverrunRule overrun_of(const std::string& word);
+
 void bind_values(nb::module_& module);
 void bind_description(nb::module_& module);
 void bind_method(nb::module_& module);
+void bind_real_time(nb::module_& module);
 void bind_results(nb::module_& module);
 void bind_run(nb::module_& module);
 void bind_simulation(nb::module_& module);

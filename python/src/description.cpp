@@ -81,6 +81,7 @@ nb::list subsystems_of(const SystemDescription& description) {
   nb::list list;
   for (const auto& s : description.subsystems) {
     nb::dict start;
+    for (const auto& [name, value] : s.optional_start) start[nb::cast(name)] = object_of(value.value);
     for (const auto& [name, value] : s.start) start[nb::cast(name)] = object_of(value.value);
     nb::dict entry;
     entry["name"] = nb::cast(s.name);
@@ -148,6 +149,14 @@ void bind_description(nb::module_& module) {
       .def_prop_rw(
           "sandbox", [](const D& d) { return value_in(d.sandbox); },
           [](D& d, std::optional<bool> sandbox) { d.sandbox = written(sandbox); }, nb::arg().none())
+      .def_prop_rw(
+          "real_time", [](const D& d) { return value_in(d.real_time); },
+          [](D& d, std::optional<double> factor) { d.real_time = written(factor); }, nb::arg().none())
+      .def("set_overrun",
+           [](D& d, const std::string& word) {
+             d.overrun = {overrun_of(word), {}};
+           })
+      .def("put_stand_ins", [](D& d) { d = with_stand_ins(d); })
       .def_prop_rw(
           "open", [](const D& d) { return words_of(d.open); },
           [](D& d, std::optional<std::vector<std::string>> words) { d.open = written_list(std::move(words)); },

@@ -7,6 +7,7 @@ NB_MODULE(_core, module) {
   bind_values(module);
   bind_description(module);
   bind_method(module);
+  bind_real_time(module);
   bind_results(module);
   bind_run(module);
   bind_simulation(module);

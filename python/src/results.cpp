@@ -17,6 +17,42 @@ const Results::Column& column_of(const Results& results, std::size_t index) {
   return results.columns[index];
 }
 
+/// As other processes get it: arrays, which pickle sends as they are.
+nb::tuple state_of(nb::handle_t<Results> self) {
+  const auto& results = nb::cast<const Results&>(self);
+  nb::list axes, columns;
+  for (const auto& axis : results.axes) axes.append(view_of(axis, self));
+  for (const auto& c : results.columns) {
+    columns.append(nb::make_tuple(c.name, c.unit, c.description, c.axis, view_of(c.values, self), c.text));
+  }
+  return nb::make_tuple(axes, columns, results.cut);
+}
+
+std::vector<double> numbers_of(nb::handle array) {
+  const auto numbers = nb::cast<nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(array);
+  return {numbers.data(), numbers.data() + numbers.size()};
+}
+
+Results results_of(nb::tuple state) {
+  Results results;
+  for (const auto axis : state[0]) results.axes.push_back(numbers_of(axis));
+  for (const auto column : state[1]) {
+    Results::Column c;
+    c.name = nb::cast<std::string>(column[0]);
+    c.unit = nb::cast<std::string>(column[1]);
+    c.description = nb::cast<std::string>(column[2]);
+    c.axis = nb::cast<std::size_t>(column[3]);
+    c.values = numbers_of(column[4]);
+    c.text = nb::cast<bool>(column[5]);
+    if (c.axis >= results.axes.size() || c.values.size() != results.axes[c.axis].size()) {
+      throw nb::value_error("the state of the results is damaged");
+    }
+    results.columns.push_back(std::move(c));
+  }
+  results.cut = nb::cast<bool>(state[2]);
+  return results;
+}
+
 }  // namespace
 
 nb::object results_object(Results results) {
@@ -43,6 +79,9 @@ void bind_results(nb::module_& module) {
              const auto& results = nb::cast<const Results&>(self);
              return view_of(results.times(column_of(results, i)), self);
            })
+      .def("__getstate__", &state_of)
+      .def("__setstate__",
+           [](Results& results, nb::tuple state) { new (&results) Results(results_of(std::move(state))); })
       .def("write", [](const Results& results, const std::filesystem::path& file) {
         const nb::gil_scoped_release released;
         write_results(results, file);

@@ -24,6 +24,7 @@ struct RunArguments {
   bool writes_results = false;
   int threads = 1;
   bool estimate = true;
+  bool priority = false;
   std::optional<double> budget;  ///< run until the result is trusted
   std::optional<Learned> learned;
   CheckpointOptions checkpoint;
@@ -37,6 +38,7 @@ RunArguments arguments_of(nb::dict given) {
   arguments.writes_results = nb::cast<bool>(given["writes_results"]);
   arguments.threads = nb::cast<int>(given["threads"]);
   arguments.estimate = nb::cast<bool>(given["estimate"]);
+  arguments.priority = nb::cast<bool>(given["priority"]);
   arguments.budget = nb::cast<std::optional<double>>(given["budget"]);
   if (const nb::object learned = given["learned"]; !learned.is_none()) arguments.learned = nb::cast<Learned>(learned);
   using Path = std::optional<std::filesystem::path>;
@@ -61,6 +63,7 @@ Ran run_it(SystemDescription description, const RunArguments& arguments, Control
   options.run.threads = arguments.threads;
   options.run.tries_everything = false;  // as the program does, to the same bits
   options.run.interrupt = &control.interrupt();
+  options.run.real_time = pace_of(description, arguments.priority);
   if (arguments.learned) options.run.learned = &*arguments.learned;
   options.folder = arguments.folder;
   options.overwrite = arguments.overwrite;
@@ -68,7 +71,9 @@ Ran run_it(SystemDescription description, const RunArguments& arguments, Control
   options.results = arguments.writes_results;
   options.system = arguments.system;
   options.checkpoint = arguments.checkpoint;
-  options.observers = {recorder, progress};
+  options.observers = {recorder};
+  // Nothing of Python is waited for by the thread of a paced run.
+  if (!options.run.real_time) options.observers.emplace_back(progress);
   options.progress.estimating = [&](double fraction) { control.report("estimate", fraction); };
   options.watchdog = false;  // it would end the interpreter
   Ran ran;

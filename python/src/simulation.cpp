@@ -311,7 +311,7 @@ void bind_simulation(nb::module_& module) {
       .def("failure", &Driven::failure)
       .def("sample", &Driven::sample)
       .def("value", &Driven::value)
-      .def("set", &Driven::set)
+      .def("set", &Driven::set, nb::arg(), nb::arg().none())
       .def("reset", &Driven::reset)
       .def(
           "checkpoint",

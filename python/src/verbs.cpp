@@ -37,6 +37,8 @@ LearnOptions learn_options_of(nb::dict given, Control& control) {
   options.cutoff = nb::cast<std::optional<double>>(given["cutoff"]);
   options.forgetting = nb::cast<std::optional<double>>(given["forgetting"]);
   options.horizon = nb::cast<double>(given["horizon"]);
+  options.memory = nb::cast<int>(given["memory"]);
+  options.compares = nb::cast<bool>(given["compare"]);
   options.threads = nb::cast<int>(given["threads"]);
   const auto word = nb::cast<std::string>(given["progressive"]);
   const auto progressive = from_word<ProgressiveLearning>(word);
@@ -120,11 +122,11 @@ void bind_objects(nb::module_& module) {
 void bind_verbs(nb::module_& module) {
   using D = SystemDescription;
   bind_objects(module);
-  module.def("load", [](const fs::path& path, nb::dict subsystems, nb::list methods, Control& control) {
-    return extended(subsystems, methods, control, [&](const Extensions& given) { return load(path, given); });
+  module.def("load", [](const fs::path& path, bool sandbox, Control& control) {
+    return outside(control, [&] { return load(path, {}, {sandbox}); });
   });
-  module.def("check_file", [](const fs::path& path, Control& control) {
-    return list_of(outside(control, [&] { return check(path); }));
+  module.def("check_file", [](const fs::path& path, bool sandbox, Control& control) {
+    return list_of(outside(control, [&] { return check(path, {}, {sandbox}); }));
   });
   bind_verb(module, "check", [](const D& description, const Extensions& given) { return check(description, given); });
   bind_verb(module, "resolved",
@@ -134,6 +136,12 @@ void bind_verbs(nb::module_& module) {
   bind_verb(module, "inspect_initial", [](const D& description, const Extensions& given) {
     return initial_json(inspect_initial(description, given));
   });
+  module.def("inspect_placement",
+             [](const D& description, nb::dict subsystems, nb::list methods, Control& control, std::size_t ranks) {
+               return extended(subsystems, methods, control, [&](const Extensions& given) {
+                 return placement_json(inspect_placement(description, ranks, given));
+               });
+             });
   module.def("methods", [](nb::list methods) {
     nb::list list;
     const auto thrown = std::make_shared<Thrown>();
@@ -158,6 +166,7 @@ void bind_verbs(nb::module_& module) {
   module.def("learn",
              [](const D& description, nb::dict subsystems, nb::list methods, Control& control, nb::dict given) {
                LearnOptions options = learn_options_of(given, control);
+               options.real_time = pace_of(description, nb::cast<bool>(given["priority"]));
                const LearnProgress observers{{}, [&](const LearnIteration&) { control.report("learn", -1.0); }, {}};
                auto result = extended(subsystems, methods, control, [&](const Extensions& extensions) {
                  return learn(description, options, observers, extensions);
@@ -171,9 +180,12 @@ void bind_verbs(nb::module_& module) {
         return outside(control, [&] { return compare(runs, reference); });
       },
       nb::arg(), nb::arg().none(), nb::arg());
-  module.def("convert", [](const fs::path& from, const fs::path& to) { return list_of(convert(from, to)); });
-  module.def("new_system",
-             [](const fs::path& folder, const std::vector<fs::path>& fmus) { return new_system(folder, fmus); });
+  module.def("convert", [](const fs::path& from, const fs::path& to, bool sandbox) {
+    return list_of(convert(from, to, LoadOptions{sandbox}));
+  });
+  module.def("new_system", [](const fs::path& folder, const std::vector<fs::path>& fmus, bool sandbox) {
+    return new_system(folder, fmus, LoadOptions{sandbox});
+  });
   module.def("report", [](const fs::path& folder, const fs::path& file) {
     const nb::gil_scoped_release released;
     report(folder, file);

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "base/archive.hpp"
 #include "base/file_error.hpp"
 #include "base/replace_file.hpp"
 #include "base/sha256.hpp"
@@ -144,7 +145,7 @@ SystemIdentity identity_of(const SystemDescription& description, const Extension
   for (const auto& subsystem : whole.subsystems) {
     description::for_each_source_file(subsystem, [&](const std::string& path) {
       identity.files.emplace_back(fmt::format("{} of '{}'", fs::path(path).filename().string(), subsystem.name),
-                                  base::sha256_of_file(path));
+                                  base::sha256_of_file(base::LocatedFile(path).path()));
     });
   }
   if (learned != nullptr) {

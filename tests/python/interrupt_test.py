@@ -1,6 +1,7 @@
 """Ctrl-C, in another interpreter."""
 import os
 import pathlib
+import pty
 import signal
 import subprocess
 import sys
@@ -53,6 +54,27 @@ assert 0 < r["prey.p"].t[-1] < 1e7 and len(r["prey.p"]) > 100
 print("kept", r.verdict.grade)
 """)
     assert output.startswith("kept")
+
+
+@pytest.mark.parametrize("body", ["while True: pass", "time.sleep(1e6)"])
+def test_a_method_that_never_returns(body):
+    output = interrupted(f"""
+import time
+class Stuck(en.Method):
+    name = "stuck"
+    def advance(self, system):
+        begin, end = self.next_interval()
+        if begin > 0.45:
+            ready()
+            {body}
+        system.hold_all_inputs()
+        system.step_all(begin, end)
+        return end
+r = en.System(EXAMPLES + "/lotka_volterra").run(method=Stuck, stop=1, step=0.1, estimate=False)
+assert r.termination == "interrupted", r
+print("kept", len(r["prey.p"]))
+""")
+    assert output == "kept 6\n"
 
 
 @pytest.mark.parametrize("body", ["while True: pass", "time.sleep(1e6)"])
@@ -156,6 +178,77 @@ s.run(stop=3000, step=1e-3, method="jacobi", estimate=False, progress=PROGRESS)
     assert python(script.replace("PROGRESS", "None")).stderr == ""
     shown = python(script.replace("PROGRESS", "True")).stderr
     assert "run      [" in shown and "%" in shown
+
+
+def test_a_terminal_shows_the_bar_without_a_word():
+    script = f"""
+import entrain as en
+en.System({str(EXAMPLES / 'lotka_volterra')!r}).run(stop=3000, step=1e-3, method="jacobi", estimate=False)
+"""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([sys.executable, "-c", script], stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            part = os.read(ours, 4096)
+        except OSError:  # the other side is closed
+            break
+        if not part:
+            break
+        shown += part
+    os.close(ours)
+    assert process.wait(60) == 0
+    assert b"run      [" in shown and b"%" in shown
+    assert shown.rstrip(b"\r").endswith(b" ")  # it is removed at the end
+
+
+KERNEL = f"""
+import warnings
+import entrain as en
+import entrain._progress as progress
+warnings.simplefilter("ignore")
+shown, made = [], progress._html
+def keep(text):
+    shown.append(text)
+    return made(text)
+progress._html = keep
+class Announcing:
+    outputs = ["y"]
+    def step(self, t, h, u):
+        if t == 0: print("ready", flush=True)
+        return t
+s = en.System({str(EXAMPLES / 'lotka_volterra')!r})
+s["a"] = Announcing()
+r = s.run(stop=1e7, step=1e-3, method="jacobi")
+print(r.termination, len(r["prey.p"]) > 100, "<progress" in shown[0], shown[-1] == "")
+"""
+
+
+def test_a_notebook_shows_the_bar_and_its_stop_button_keeps_what_is_there():
+    import jupyter_client
+
+    manager, client = jupyter_client.manager.start_new_kernel(kernel_name="python3")
+    try:
+        request = client.execute(KERNEL)
+        printed = ""
+        while True:
+            message = client.get_iopub_msg(timeout=60)
+            if message["parent_header"].get("msg_id") != request:
+                continue
+            assert message["msg_type"] != "error", message["content"]
+            if message["msg_type"] == "stream":
+                waits = "ready" not in printed
+                printed += message["content"]["text"]
+                if waits and "ready" in printed:
+                    time.sleep(1.5)  # the bar comes after half a second
+                    manager.interrupt_kernel()
+            if message["msg_type"] == "status" and message["content"]["execution_state"] == "idle":
+                break
+        assert printed.endswith("interrupted True True True\n"), printed
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
 
 
 def test_no_files_are_left_behind(python, tmp_path):

@@ -1,5 +1,7 @@
 """Results: arrays, other libraries, files, pages."""
 import math
+import pickle
+import shutil
 
 import numpy as np
 import pytest
@@ -153,6 +155,32 @@ def test_files_of_a_run_are_those_of_the_program(tmp_path):
         s.run(stop=1, out=tmp_path / "run")
     assert error.value.code == "run-folder-taken"
     s.run(stop=1, out=tmp_path / "run", overwrite=True, estimate=False)
+
+
+def test_results_pickle_with_their_numbers_and_their_page(result, tmp_path):
+    again = pickle.loads(pickle.dumps(result))
+    assert again.names == result.names and again.units == result.units and again.summary == result.summary
+    for name in result:
+        assert np.array_equal(again[name].values, result[name].values) and again[name].error == result[name].error
+    assert address(again["prey.p"].t) == address(again[again.names[-1]].t)  # kept once, as before
+    again.report(tmp_path / "again.html")
+    result.report(tmp_path / "first.html")
+    assert (tmp_path / "again.html").read_text() == (tmp_path / "first.html").read_text()
+    folder = again.folder
+    assert folder != result.folder and folder.is_dir()
+    del again
+    assert not folder.exists()
+
+
+def test_results_in_a_folder_pickle_with_or_without_it(tmp_path):
+    r = en.System(EXAMPLES / "lotka_volterra").run(stop=0.1, estimate=False, out=tmp_path / "run")
+    data = pickle.dumps(r)
+    assert pickle.loads(data).folder == tmp_path / "run"
+    shutil.move(tmp_path / "run", tmp_path / "elsewhere")  # as on another machine
+    there = pickle.loads(data)
+    assert there.folder is None and np.array_equal(there["prey.p"].values, r["prey.p"].values)
+    there.report(tmp_path / "page.html")
+    assert "prey.p" in (tmp_path / "page.html").read_text()
 
 
 def test_no_such_results(tmp_path):

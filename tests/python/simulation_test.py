@@ -64,8 +64,9 @@ def test_values_are_set_between_steps():
         assert after[force] == 5.0 != before[force]
         with pytest.raises(en.Error):
             sim["left.nothing"] = 1.0
-        with pytest.raises(TypeError):
-            sim[force] = object()
+        for wrong in (object(), None, [1.0]):
+            with pytest.raises(TypeError, match="a value is"):
+                sim[force] = wrong
         with pytest.raises(KeyError, match="did you mean"):
             after["left.xx"]
         assert sim.summary["changes"][0]["variable"] == force

@@ -134,6 +134,8 @@ def test_reset_with_other_values_is_for_one_episode():
         env.step([1.0, 2.0])
     with pytest.raises(KeyError):
         en.System(EXAMPLES / "lotka_volterra").gym(actions=[], observations=["no.*"], reward=abs, step=0.1)
+    with pytest.raises(TypeError, match="actions is a list"):
+        en.System(EXAMPLES / "lotka_volterra").gym(actions="prey.alpha", observations=["prey.*"], reward=abs, step=0.1)
 
 
 def memory():

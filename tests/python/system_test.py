@@ -1,5 +1,6 @@
 """Systems: building, checking, changing, files, pickling."""
 import copy
+import multiprocessing
 import os
 import pathlib
 import pickle
@@ -168,6 +169,43 @@ def test_pickled_systems_run_elsewhere_to_the_same_bits(tmp_path):
             os.chdir(before)
         for name in here:
             assert np.array_equal(here[name].values, there[name].values)
+
+
+def run_with(s, alpha):
+    return s.run(values={"prey.alpha": alpha}, estimate=False)
+
+
+class Failing:
+    outputs = ["y"]
+
+    def step(self, t, h, u):
+        if t > 0.5:
+            raise ValueError("too late")
+        return t
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn", "forkserver"])
+def test_a_pool_of_processes_takes_systems_and_returns_results(start):
+    s = lotka_volterra()
+    values = [0.5, 0.6, 0.7]
+    with multiprocessing.get_context(start).Pool(2) as pool:
+        there = pool.starmap(run_with, [(s, alpha) for alpha in values])
+    for alpha, result in zip(values, there):
+        here = run_with(s, alpha)
+        assert result.names == here.names and result.units == here.units
+        for name in here:
+            assert np.array_equal(result[name].t, here[name].t)
+            assert np.array_equal(result[name].values, here[name].values)
+
+
+def test_a_failure_in_another_process_arrives_with_what_was_recorded():
+    s = en.System()
+    s["a"] = Failing()
+    s.stop, s.step = 1.0, 0.1
+    with multiprocessing.get_context("spawn").Pool(1) as pool, pytest.raises(en.Error) as error:
+        pool.apply(en.System.run, (s,))
+    assert error.value.subsystem == "a" and error.value.time == pytest.approx(0.6)
+    assert error.value.result.termination == "failed" and error.value.result["a.y"].t[-1] == pytest.approx(0.6)
 
 
 def test_copies_are_independent():
