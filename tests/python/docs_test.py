@@ -26,7 +26,7 @@ def anchors(page):
 
 
 def test_links_lead_somewhere():
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "fmukit").glob("*.md")]
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "fmukit").glob("*.md"), *(ROOT / "examples").rglob("*.md")]
     assert len(pages) > 50
     wrong = []
     for page in pages:
