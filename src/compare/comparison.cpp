@@ -39,16 +39,8 @@ std::string how_unfinished(const Json& json) {
   return termination + (message.empty() ? "" : ": " + message);
 }
 
-ComparedRun read_run(const fs::path& path) {
-  ComparedRun run;
-  if (!fs::is_directory(path)) {
-    run.label = path.filename().string();
-    run.results = reading::read_results_file(path);
-    return run;
-  }
-  run.label = fs::weakly_canonical(path).filename().string();
-  const auto json = reporting::read_run_json(path);
-  run.results = reading::read_results_file(reading::find_results(path));
+/// What run.json has of it.
+void add_summary(const Json& json, ComparedRun& run) {
   reporting::add_units(run.results, json);
   run.method = json.value("method", "");
   run.is_reference = json.value("method_family", "") == to_string(MethodFamily::Reference);
@@ -61,6 +53,23 @@ ComparedRun read_run(const fs::path& path) {
     steps += subsystem.value("steps", std::uint64_t{0}) + subsystem.value("trials", std::uint64_t{0});
   }
   run.subsystem_steps = steps;
+}
+
+ComparedRun read_run(const fs::path& path) {
+  ComparedRun run;
+  if (!fs::is_directory(path)) {
+    run.label = path.filename().string();
+    run.results = reading::read_results_file(path);
+    return run;
+  }
+  run.label = fs::weakly_canonical(path).filename().string();
+  const auto json = reporting::read_run_json(path);
+  run.results = reading::read_results_file(reading::find_results(path));
+  try {
+    add_summary(json, run);
+  } catch (const Json::exception& error) {
+    throw reporting::damaged_run_json(path, error);
+  }
   return run;
 }
 

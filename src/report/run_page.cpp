@@ -131,8 +131,12 @@ RunFolder read_run_folder(const fs::path& folder) {
   RunFolder files;
   files.run = reporting::read_run_json(folder);
   files.results = reading::read_results_file(reading::find_results(folder));
-  reporting::add_units(files.results, files.run);
-  correct_reached(files.run, files.results);
+  try {
+    reporting::add_units(files.results, files.run);
+    correct_reached(files.run, files.results);
+  } catch (const Json::exception& error) {
+    throw reporting::damaged_run_json(folder, error);
+  }
   files.system = file_text(folder / "system.resolved.toml");
   files.steps = optional_json(folder / "steps.json");
   require_steps(files.steps, folder / "steps.json");
@@ -146,7 +150,7 @@ Verdict read_verdict(const fs::path& folder, const Json& run) {
   try {
     return reporting::verdict_from(run);
   } catch (const Json::exception& error) {
-    throw unreadable(folder / "run.json", fmt::format("it is not what 'entrain run' writes ({})", error.what()));
+    throw reporting::damaged_run_json(folder, error);
   }
 }
 
@@ -176,7 +180,9 @@ Json read_run_json(const fs::path& folder) {
   if (!fs::is_regular_file(file)) throw unreadable(file, "there is no such file");
   auto run = Json::parse(file_text(file), nullptr, false);
   if (!run.is_object() || !run.contains("subsystems")) throw unreadable(file, "this is no summary of a run");
-  if (run.value("format", 1) > kRunFormat) {
+  const auto format = run.find("format");
+  if (format != run.end() && !format->is_number()) throw unreadable(file, "this is no summary of a run");
+  if (format != run.end() && format->get<double>() > kRunFormat) {
     throw Error(ErrorCode::FileFailed, {FactCode::NewerFormat, {file.string()}},
                 {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Use that version, or run the system again"});
   }
@@ -188,6 +194,10 @@ Json read_run_json(const fs::path& folder) {
     if (warning.is_string()) warning = json_of(custom_warning(warning.get<std::string>()));
   }
   return run;
+}
+
+Error damaged_run_json(const fs::path& folder, const std::exception& why) {
+  return unreadable(folder / "run.json", fmt::format("it is not what 'entrain run' writes ({})", why.what()));
 }
 
 void add_units(Results& results, const Json& run) {
@@ -208,7 +218,12 @@ namespace entrain {
 Results read_results(const fs::path& path) {
   if (!fs::is_directory(path)) return reading::read_results_file(path);
   auto results = reading::read_results_file(reading::find_results(path));
-  if (fs::exists(path / "run.json")) reporting::add_units(results, reporting::read_run_json(path));
+  if (!fs::exists(path / "run.json")) return results;
+  try {
+    reporting::add_units(results, reporting::read_run_json(path));
+  } catch (const Json::exception& error) {
+    throw reporting::damaged_run_json(path, error);
+  }
   return results;
 }
 

@@ -152,6 +152,23 @@ TEST_F(CompareRuns, without_anything_in_common_is_an_error) {
   EXPECT_THROW(compare({a, (folder_ / "nowhere").string()}, std::nullopt), Error);
 }
 
+TEST_F(CompareRuns, names_the_summary_that_is_damaged) {
+  const auto whole = csv("whole.csv", "time,a.x\n0,1\n1,2\n");
+  for (const std::string damaged :
+       {R"({"subsystems": [{"steps": "x"}]})", R"({"subsystems": [], "method": 5})",
+        R"({"subsystems": [], "format": "x"})", R"({"subsystems": [], "signals": {"a.x": {"unit": 5}}})"}) {
+    std::filesystem::create_directories(folder_ / "run");
+    write_text(folder_ / "run" / "run.json", damaged);
+    write_text(folder_ / "run" / "results.csv", "time,a.x\n0,1\n1,2\n");
+    try {
+      compare({whole, (folder_ / "run").string()}, std::nullopt);
+      ADD_FAILURE() << damaged;
+    } catch (const std::exception& error) {
+      EXPECT_NE(std::string(error.what()).find("run.json"), std::string::npos) << error.what();
+    }
+  }
+}
+
 TEST(Sparkline, goes_from_the_lowest_to_the_highest_block) {
   Envelope course(1, 16);
   for (int i = 0; i < 8; ++i) {

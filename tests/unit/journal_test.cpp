@@ -111,6 +111,19 @@ TEST(Journal, with_a_byte_that_is_another_ends_before_that_record) {
   }
 }
 
+TEST(Journal, with_a_column_of_no_group_or_value_is_none) {
+  const TemporaryFolder folder;
+  for (const auto& [group, discrete] : {std::pair<std::size_t, std::size_t>{2, 0}, {1, 2}}) {
+    auto wrong = layout();
+    wrong.columns[1].group = group;
+    wrong.columns[1].discrete = discrete;
+    const auto file = folder / "results.mat";
+    const auto journal = recording::journal_file(kMatFormat, file);
+    journal->write_header(wrong);
+    EXPECT_THROW(recording::JournalReader{recording::journal_of(file)}, Error) << group << ' ' << discrete;
+  }
+}
+
 TEST(Journal, of_a_killed_run_is_made_into_the_file_by_the_first_reader) {
   const TemporaryFolder folder;
   const auto journal = written(folder);

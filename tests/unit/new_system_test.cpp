@@ -88,6 +88,9 @@ TEST_P(NewSystem, of_the_fmus_of_an_example_checks_and_runs) {
     ASSERT_EQ(made.exit_code, 0) << made.err;
     EXPECT_EQ(load(folder_ / name).connections.size(), GetParam().connections)
         << test::text_of(folder_ / name / "system.toml");
+    const std::string none_open = std::to_string(GetParam().connections) + " connections, no input is open";
+    EXPECT_NE(made.out.find(none_open) == std::string::npos, made.err.find(" open: ") == std::string::npos)
+        << made.out << made.err;
     const auto checked = test::run_program(folder_, {"check", name});
     EXPECT_EQ(checked.exit_code, 0) << checked.err;
     const auto run = test::run_program(folder_, {"run", name, "--quiet", "--require", "any"});
