@@ -15,7 +15,7 @@ namespace {
 
 /// Those that are open have a warning, which counts the others as well.
 bool all_inputs_connected(const std::vector<Problem>& problems) {
-  return !has_errors(problems) && std::ranges::none_of(problems, [](const Problem& problem) {
+  return !has_errors(problems) && std::none_of(problems.begin(), problems.end(), [](const Problem& problem) {
     return problem.fact.code == FactCode::InputsOpen;
   });
 }

@@ -159,9 +159,11 @@ JournalReader::JournalReader(fs::path journal) : path_(std::move(journal)), stre
   }
   if (magic != kMagic) throw Error(ErrorCode::FileFailed, {FactCode::JournalUnreadable, {path_.string()}});
   for (const auto& column : layout_.columns) discrete_ += column.discrete ? 1 : 0;
-  const bool in_range = std::ranges::all_of(layout_.columns, [&](const RecordedLayout::Column& column) {
-    return column.group < layout_.groups.size() && column.discrete.value_or(0) < std::max<std::size_t>(discrete_, 1);
-  });
+  const bool in_range =
+      std::all_of(layout_.columns.begin(), layout_.columns.end(), [&](const RecordedLayout::Column& column) {
+        return column.group < layout_.groups.size() &&
+               column.discrete.value_or(0) < std::max<std::size_t>(discrete_, 1);
+      });
   if (!in_range) throw Error(ErrorCode::FileFailed, {FactCode::JournalUnreadable, {path_.string()}});
 }
 

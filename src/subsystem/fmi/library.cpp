@@ -81,12 +81,22 @@ bool provide_python(const std::string& message) {
   return provided;
 }
 
+bool contains_file(const fs::path& folder) {
+  std::error_code error;
+  const fs::recursive_directory_iterator entries(folder, error);
+  return !error && std::any_of(begin(entries), end(entries), [](const auto& entry) {
+    std::error_code unknown;
+    return entry.is_regular_file(unknown);
+  });
+}
+
+/// Some tools leave an empty folder for each platform that there is no binary for.
 std::vector<std::string> platforms_in(const fs::path& root) {
   std::vector<std::string> names;
   std::error_code error;
   for (fs::directory_iterator entry(root / "binaries", error); !error && entry != fs::directory_iterator();
        entry.increment(error)) {
-    names.push_back(entry->path().filename().string());
+    if (contains_file(entry->path())) names.push_back(entry->path().filename().string());
   }
   std::sort(names.begin(), names.end());
   return names;
