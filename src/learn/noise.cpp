@@ -15,8 +15,8 @@ constexpr int kFrequencies = 48;           // at which the factor from run to ru
 constexpr double kShareOfSpectrum = 1e-3;  // below it a frequency is noise
 constexpr double kCutoffRatio = 1.25;      // between two cutoffs that are tried
 constexpr double kWorthFiltering = 0.8;    // of the mean square of the noise: at most this much is left
-constexpr double kMostLeft = 0.5;          // by the filter, of the largest noise
-constexpr double kForgottenNoise = 0.25;   // what forgetting leaves, of the noise
+constexpr double kMostLeft = 0.25;         // by the filter, of the largest noise
+constexpr double kForgottenNoise = 0.1;    // what forgetting leaves, of the noise
 constexpr double kMostForgotten = 0.1;
 
 /// The amplitude of one frequency in samples with this distance.

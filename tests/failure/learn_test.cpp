@@ -152,7 +152,9 @@ TEST(LearnCommand, from_recorded_runs_has_the_bits_of_learning_that_makes_them) 
     const auto how = Json::parse(text_of(folder / ("from-b" + in) / "learning.json"));
     EXPECT_EQ(json_fact(how["notes"], FactCode::RunsLearnedFrom)["values"]["earlier"], 1.0);
     const auto here = corrections_in(folder / ("from-b" + in)), there = corrections_in(folder / ("3" + in));
-    if (inputs == "held") EXPECT_EQ(here, there);
+    if (inputs == "held") {
+      EXPECT_EQ(here, there);
+    }
     for (const auto& [name, values] : there.items()) {
       for (std::size_t k = 0; k < values.size(); ++k) {
         // A line is recorded by its end, whose value is rounded: at 830 N by 1e-13 N, in a few operations.

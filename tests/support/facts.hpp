@@ -129,6 +129,13 @@ std::string refusal_outline(Request&& request) {
   return error ? outline(*error) : "accepted";
 }
 
+/// What a request throws that is no list of problems; empty when it passes.
+template <class Request>
+std::vector<Fact> thrown_by(Request&& request) {
+  const auto error = error_of(request);
+  return error ? std::vector<Fact>{error->fact()} : std::vector<Fact>{};
+}
+
 /// What ended a run that failed; a fact without text for one that did not.
 inline Fact failure_of(const RunSummary& summary) {
   return summary.failure ? summary.failure->fact() : Fact{};

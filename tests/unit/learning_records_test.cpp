@@ -140,11 +140,11 @@ TEST(RecordedRuns, with_other_corrections_before_show_gamma) {
 TEST(RecordedRuns, without_an_output_or_a_row_are_refused_by_name) {
   auto run = recorded();
   run.results.columns.erase(run.results.columns.begin());
-  const auto missing = test::refusal_of([&] { learn_from(bench(), std::vector{run}, linear()); });
+  const auto missing = test::thrown_by([&] { learn_from(bench(), std::vector{run}, linear()); });
   EXPECT_TRUE(test::has_fact(missing, FactCode::RecordedSignalMissing, "left.F"));
   run = recorded();
   run.results.axes[0][50] += 0.4 * kStep;
-  const auto gap = test::refusal_of([&] { learn_from(bench(), std::vector{run}, linear()); });
+  const auto gap = test::thrown_by([&] { learn_from(bench(), std::vector{run}, linear()); });
   EXPECT_TRUE(test::has_fact(gap, FactCode::RecordedTimes));
 }
 

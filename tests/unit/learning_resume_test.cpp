@@ -52,7 +52,7 @@ void expect_same(const LearnResult& one, const LearnResult& other) {
 }
 
 bool is_refused(const LearnOptions& options, FactCode code) {
-  return test::has_fact(test::refusal_of([&] { learn(oscillator(), options); }), code);
+  return test::has_fact(test::thrown_by([&] { learn(oscillator(), options); }), code);
 }
 
 struct Case {
@@ -111,7 +111,7 @@ TEST(LearningState, of_learning_that_has_converged_is_refused) {
   options.state = folder / "learning.state";
   ASSERT_EQ(learn(oscillator(), options).end, LearnEnd::Converged);
   options.resumes = true;
-  const auto facts = test::refusal_of([&] { learn(oscillator(), options); });
+  const auto facts = test::thrown_by([&] { learn(oscillator(), options); });
   EXPECT_EQ(test::word_of(facts, FactCode::LearningEnded, "end"), to_string(LearnEnd::Converged));
 }
 
@@ -124,7 +124,7 @@ TEST(LearningState, of_another_learning_is_refused_with_what_differs) {
   auto other = options;
   other.gain = 0.5;
   const auto differs = [&](const LearnOptions& with, const SystemDescription& description) {
-    return test::word_of(test::refusal_of([&] { learn(description, with); }), FactCode::LearningStateOther,
+    return test::word_of(test::thrown_by([&] { learn(description, with); }), FactCode::LearningStateOther,
                          "difference");
   };
   EXPECT_EQ(differs(other, oscillator()), "gain was 1, now it is 0.5");

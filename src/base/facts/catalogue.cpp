@@ -460,7 +460,7 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {NoiseFiltered, Note, "noise-filtered",
      "corrections are filtered above {cutoff:.4g}: there runs differ by more than there is to learn", ""},
     {NoiseForgotten, Note, "noise-forgotten",
-     "{forgetting:.3g} of each correction is forgotten from run to run, which leaves a quarter of the noise", ""},
+     "{forgetting:.3g} of each correction is forgotten from run to run, which leaves a tenth of the noise", ""},
     {LearningResumed, Note, "learning-resumed", "goes on after {runs} run{runs~~s}, from {0}", ""},
     {RunsLearnedFrom, Note, "runs-learned-from",
      "{runs} recorded run{runs~~s} {runs~is~are} learned from{?earlier|; {earlier} earlier}", ""},
