@@ -1,10 +1,10 @@
 // What a look inside shows: calls.csv of a run, and the run itself is the same with it.
 #include <gtest/gtest.h>
 
-#include <map>
+#include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
-#include "base/csv.hpp"
 #include "entrain/entrain.hpp"
 #include "subsystem/traced.hpp"
 #include "support/places.hpp"
@@ -78,7 +78,7 @@ TEST(Calls, of_a_long_run_are_thinned_and_cover_all_of_it) {
   const TemporaryFolder folder;
   auto description = two_masses("jacobi");
   description.stop = {200.0, {}};
-  description.record.interval = {1.0, {}};
+  description.record.interval = Written<double>{1.0, {}};
   run_into(folder / "out", description, true);
   const auto calls = calls_of(folder / "out")["left"];
   const auto count = calls["kinds"].get<std::string>().size();
