@@ -1,8 +1,12 @@
 #include <fmt/format.h>
 
+#include <atomic>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "base/facts/error_record.hpp"
