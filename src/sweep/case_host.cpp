@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <iostream>
 #include <thread>
+#include <utility>
 
 #include "base/facts/error_record.hpp"
 #include "base/fault_watch.hpp"

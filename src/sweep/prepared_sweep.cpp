@@ -45,6 +45,11 @@ void hash_reference(SweepNote& note, const std::filesystem::path& file) {
   note.hashes.emplace_back("reference", base::sha256_of_file(file));
 }
 
+void refuse_problems(SweepLook& found) {
+  std::erase_if(found.problems, [](const Problem& each) { return each.severity == Problem::Severity::Warning; });
+  if (!found.problems.empty()) throw Error(std::move(found.problems));
+}
+
 PreparedSweep::PreparedSweep(SystemDescription description, SweepOptions options, const Extensions& extensions)
     : description_(std::move(description)), options_(std::move(options)), extensions_(extensions) {
   if (options_.shard >= options_.shards) {
@@ -74,9 +79,8 @@ SweepLook PreparedSweep::look() const {
 }
 
 void PreparedSweep::adopt(SweepLook found) {
+  refuse_problems(found);
   found_ = std::move(found);
-  std::erase_if(found_.problems, [](const Problem& each) { return each.severity == Problem::Severity::Warning; });
-  if (!found_.problems.empty()) throw Error(std::move(found_.problems));
   description_.method.value = found_.method;
   description_.method_options.clear();
   for (const auto& [method, values] : found_.options) {

@@ -50,6 +50,9 @@ class PreparedSweep {
   std::vector<double> times_;
 };
 
+/// Throws Error with all that are no warnings.
+void refuse_problems(SweepLook& found);
+
 /// In the place of that of a shard.
 void hash_reference(SweepNote& note, const std::filesystem::path& file);
 

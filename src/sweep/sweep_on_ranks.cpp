@@ -1,14 +1,19 @@
 #include <fmt/format.h>
 
+#include <atomic>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "base/facts/error_record.hpp"
 #include "entrain/fact_codes.hpp"
 #include "entrain/ranks.hpp"
 #include "entrain/sweep.hpp"
+#include "session/checkpoint_file.hpp"
 #include "session/repeatable.hpp"
 #include "sweep/case_host.hpp"
 #include "sweep/rank_pool.hpp"
@@ -28,15 +33,14 @@ class RankedSweep {
   const std::atomic<bool>* interrupt() const { return sweep_.options().interrupt; }
 
   int run(ranks::RankLink& link, const std::function<int(const SweepResult&)>& finish) {
-    const auto found = link.from_first([&] { return look(); });
     SweepLook look;
-    base::from_bytes(found, look);
+    base::from_bytes(link.from_first([&] { return look_by_host(); }), look);
+    refuse_problems(look);
+    compare(link);  // before rank 0's choices are those of all
     sweep_.adopt(look);
-    const SweepNote note = sweep_.note();
-    compare(link, note);
     std::optional<SweepRun> opened;
     const auto folder = link.from_first([&] {
-      opened.emplace(sweep_, note);
+      opened.emplace(sweep_, sweep_.note());
       return base::to_bytes(std::filesystem::absolute(opened->folder()).string());
     });
     std::string path;
@@ -64,7 +68,7 @@ class RankedSweep {
   }
 
   /// By the host: this process has MPI in its memory.
-  base::Bytes look() {
+  base::Bytes look_by_host() {
     host_.send(HostWord::Look, {});
     for (;;) {
       if (const auto frame = host_.receive(kLongestWait)) {
@@ -79,24 +83,25 @@ class RankedSweep {
   }
 
   /// All would make the same cases of the same files. Throws the same error everywhere.
-  static void compare(ranks::RankLink& link, const SweepNote& note) {
-    const auto all = link.gather(base::to_bytes(note.identity, note.hashes));
-    std::string first;
-    std::vector<std::pair<std::string, std::string>> of_first;
-    base::from_bytes(all[0], first, of_first);
+  void compare(ranks::RankLink& link) const {
+    const auto own = session::identity_of(sweep_.description(), sweep_.extensions(), nullptr);
+    const auto all = link.gather(base::to_bytes(own, sweep_.plan().text));
+    session::SystemIdentity first;
+    std::string cases_of_first;
+    base::from_bytes(all[0], first, cases_of_first);
     for (std::size_t r = 1; r < all.size(); ++r) {
-      std::string identity;
-      std::vector<std::pair<std::string, std::string>> hashes;
-      base::from_bytes(all[r], identity, hashes);
-      if (identity == first) continue;
-      std::string what = "the quantities";
-      for (const auto& hash : hashes) {
-        if (std::find(of_first.begin(), of_first.end(), hash) != of_first.end()) continue;
-        what = fmt::format("other content of '{}'", hash.first);
-        if (hash.first == "system" || hash.first == "cases") what = fmt::format("the {}", hash.first);
-      }
+      session::SystemIdentity there;
+      std::string cases;
+      base::from_bytes(all[r], there, cases);
+      const bool same_system = there.text == first.text && there.files == first.files;
+      if (same_system && cases == cases_of_first) continue;
+      const std::string what = same_system ? "other cases" : session::difference(first, there);
       throw Error(ErrorCode::InvalidSystem,
-                  {FactCode::RanksDiffer, {link.peers()[r].host, link.peers()[0].host}, {{"rank", r}, {"what", what}}});
+                  {FactCode::RanksDiffer, {link.peers()[r].host, link.peers()[0].host}, {{"rank", r}, {"what", what}}},
+                  {.subsystem = {},
+                   .variable = {},
+                   .time = {},
+                   .remedy = "Use a file system that all nodes see, or copy the same files everywhere"});
     }
   }
 
