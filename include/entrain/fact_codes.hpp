@@ -55,6 +55,10 @@ enum class FactCode : std::uint16_t {
   ClocksLate,
   EventsInsideImposedStep,
   FramesRecorded,
+  ConstraintKept,
+  IntegralDrift,
+  NoRedundantIntegral,
+  RedundantIntegral,
   // FMUs.
   FmuNeedsTool,
   FmuClocksUnused,
@@ -655,6 +659,10 @@ enum class FactCode : std::uint16_t {
   RankFailed,
   PlacementUnknown,
   PlacementBeyond,
+  // Errors: connections that need a force that no output provides.
+  RigidConnection,
+  ConstraintNotPossible,
+  ConstraintSingular,
 };
 
 }  // namespace entrain
