@@ -57,6 +57,10 @@ enum class FactCode : std::uint16_t {
   FramesRecorded,
   ScenarioLate,
   ScenarioNeverTrue,
+  ConstraintKept,
+  IntegralDrift,
+  NoRedundantIntegral,
+  RedundantIntegral,
   // FMUs.
   FmuNeedsTool,
   FmuClocksUnused,
@@ -679,6 +683,10 @@ enum class FactCode : std::uint16_t {
   RankFailed,
   PlacementUnknown,
   PlacementBeyond,
+  // Errors: connections that need a force that no output provides.
+  RigidConnection,
+  ConstraintNotPossible,
+  ConstraintSingular,
 };
 
 }  // namespace entrain

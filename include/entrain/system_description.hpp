@@ -196,6 +196,14 @@ struct BondDescription {
   SourcePosition where;
 };
 
+/// Two outputs of two subsystems that are the same quantity, and the inputs by which a force makes them so.
+struct ConstraintDescription {
+  std::string name;
+  /// "subsystem.variable": two outputs, and an input of each of their subsystems that nothing feeds; in any order.
+  std::vector<Written<std::string>> variables;
+  SourcePosition where;
+};
+
 /// Values of `record.format`.
 inline constexpr std::string_view kCsvFormat = "csv";
 inline constexpr std::string_view kHdf5Format = "hdf5";
@@ -253,12 +261,14 @@ struct SystemDescription {
   std::optional<Written<double>>
       real_time;  ///< simulated seconds per second of wall clock time; none = as fast as it can
   std::optional<Written<OverrunRule>> overrun;  ///< of a paced run
+  std::optional<Written<bool>> correct_drift;   ///< of integrals that both sides of a connection keep
   std::optional<Written<double>> rank_timeout;  ///< s that ranks wait for each other; none = an hour
   /// Options per method: [method.NAME].
   std::map<std::string, std::map<std::string, Written<OptionValue>>> method_options;
   std::vector<SubsystemDescription> subsystems;  ///< in the order of the file
   std::vector<ConnectionDescription> connections;
   std::optional<std::vector<BondDescription>> bonds;  ///< nullopt = found from the units of the connected variables
+  std::vector<ConstraintDescription> constraints;
   std::vector<ScheduleDescription> schedule;
   std::vector<ScenarioDescription> scenario;               ///< in the order of the file
   std::map<std::string, Written<std::int64_t>> placement;  ///< by subsystem: the rank that computes it

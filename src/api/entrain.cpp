@@ -1,5 +1,6 @@
 #include "entrain/entrain.hpp"
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -10,7 +11,9 @@
 #include "base/replace_file.hpp"
 #include "coupling/engine.hpp"
 #include "description/system_file.hpp"
+#include "entrain/fact_codes.hpp"
 #include "entrain/sandbox.hpp"
+#include "run/redundant_integrals.hpp"
 #include "session/prepare.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 
@@ -58,15 +61,41 @@ void add_warnings(const CoupledSystem& system, const SystemDescription& descript
   }
 }
 
+/// Signals that both sides of a connection integrate, where the subsystems can be initialised without any effect.
+void add_redundant_integrals(session::Prepared& prepared, const SystemDescription& description,
+                             std::vector<Problem>& problems) {
+  CoupledSystem& system = *prepared.system;
+  const bool corrected = description.correct_drift && description.correct_drift->value;
+  const bool has_effects = std::any_of(
+      description.subsystems.begin(), description.subsystems.end(), [](const SubsystemDescription& subsystem) {
+        return subsystem.udp || subsystem.shm || (subsystem.side_effects && subsystem.side_effects->value);
+      });
+  if (corrected || has_effects || !running::can_have_redundant_integrals(system)) return;
+  try {
+    system.engine().initialize(prepared.settings.start, prepared.settings.stop);
+    for (const auto& integral : running::redundant_integrals(system)) {
+      const auto input = system.graph().name(integral.connections.front().input);
+      const auto written = std::find_if(description.connections.begin(), description.connections.end(),
+                                        [&](const ConnectionDescription& of) { return of.input == input; });
+      problems.push_back(problem_of(
+          {FactCode::RedundantIntegral, running::subjects_of(integral, system.graph())},
+          "exchange the integral itself (the position with its velocity), or write [run] correct_drift = true",
+          written == description.connections.end() ? SourcePosition{} : written->where));
+    }
+  } catch (const Error&) {  // an initialization that fails is reported by the run, with all details
+    return;
+  }
+}
+
 enum class Warnings { LeaveOut, Add };
 
 void look_at(const SystemDescription& description, const Extensions& extensions, std::vector<Problem>& problems,
              Warnings warnings) {
   const auto looked_at = advising::to_look_at(description);
   const bool is_open = looked_at.method.value != description.method.value;  // any method may be chosen
-  const session::Prepared prepared =
-      session::prepare(api::with_fmus_apart(looked_at), 1, extensions, problems, {}, is_open);
+  session::Prepared prepared = session::prepare(api::with_fmus_apart(looked_at), 1, extensions, problems, {}, is_open);
   if (warnings == Warnings::Add && prepared.system) add_warnings(*prepared.system, description, problems);
+  if (warnings == Warnings::Add && prepared.system) add_redundant_integrals(prepared, description, problems);
 }
 
 /// Reading and all checks that need no run. A file that could not be parsed at all yields that problem alone.

@@ -157,6 +157,7 @@ class Rig {
     alone_ = resolved(description, extensions);
     alone_.connections.clear();
     alone_.bonds.reset();
+    alone_.constraints.clear();
     alone_.schedule.clear();
     alone_.scenario.clear();
     const auto found = std::find_if(alone_.subsystems.begin(), alone_.subsystems.end(),

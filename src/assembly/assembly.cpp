@@ -16,6 +16,7 @@
 #include "base/quoting.hpp"
 #include "base/suggest.hpp"
 #include "base/values.hpp"
+#include "coupling/bonds.hpp"
 #include "description/array_connections.hpp"
 #include "description/subsystem_keys.hpp"
 #include "description/toml_text.hpp"
@@ -61,6 +62,9 @@ class Assembler {
           terminal_connections(connection, variables_of(connection.output), variables_of(connection.input), problems_);
       if (!members) connect_written(connection);
       for (const auto& member : members.value_or(std::vector<ConnectionDescription>())) connect_written(member);
+    }
+    for (const auto& constraint : description_.constraints) {
+      for (const auto& name : constraint.variables) started_.insert(name.value);  // a force acts on it
     }
     check_scheduled_subsystems(description_, problems_);
     check_scheduled_inputs();
@@ -359,6 +363,7 @@ class Assembler {
       last_output_ = find(description.output, Causality::Output, description.output_where);
     }
     const auto& from = last_output_;
+    if (from && reports_rigid(description, *from)) return;
     const auto to = find(description.input, Causality::Input, description.where);
     if (to) {
       const InputKey input{to->entry->index, to->place.causality, to->place.index};
@@ -378,6 +383,34 @@ class Assembler {
     } else {
       connect_discrete(description, *from, *to);
     }
+  }
+
+  /// Two outputs that are the same flow, each with an input for the effort that belongs to it: two inertias.
+  bool reports_rigid(const ConnectionDescription& description, const End& from) {
+    const VariableTable* variables = variables_of(description.input);
+    if (variables == nullptr || from.place.causality != Causality::Output) return false;
+    const auto other = index_of(description.input.substr(description.input.find('.') + 1), variables->outputs);
+    const std::string one = owner_of(description.output);
+    const std::string two = owner_of(description.input);
+    if (!other || one == two) return false;
+    const auto effort_here = effort_for(variable(from), *variables_of(description.output));
+    const auto effort_there = effort_for(variables->outputs[*other], *variables);
+    if (!effort_here || !effort_there) return false;
+    problem(description.where,
+            Fact{FactCode::RigidConnection,
+                 {description.output, description.input},
+                 {{"efforts", fmt::format("'{}.{}' and '{}.{}'", one, *effort_here, two, *effort_there)}}},
+            std::string(kRigidRemedy));
+    return true;
+  }
+
+  static std::string owner_of(const std::string& name) { return name.substr(0, name.find('.')); }
+
+  /// The first input whose unit makes a power with that of this flow.
+  static std::optional<std::string> effort_for(const Variable& flow, const VariableTable& variables) {
+    const auto found = std::find_if(variables.inputs.begin(), variables.inputs.end(),
+                                    [&](const Variable& input) { return coupling::units_make_power(input, flow); });
+    return found == variables.inputs.end() ? std::nullopt : std::optional(found->name);
   }
 
   void connect_reals(const ConnectionDescription& description, const End& from, const End& to) {

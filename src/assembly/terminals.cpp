@@ -83,6 +83,30 @@ std::vector<std::pair<std::string, std::string>> pairs_of(const TerminalEnd& one
   return pairs;
 }
 
+/// A member that both sides give, and one that both take: an effort for a flow, of two inertias.
+struct RigidMembers {
+  std::string given, given_there;
+  std::string taken, taken_there;
+};
+
+std::optional<RigidMembers> rigid_members(const TerminalEnd& one, const TerminalEnd& other) {
+  if (one.terminal.rule != "plug" && one.terminal.rule != "sequence") return std::nullopt;
+  RigidMembers found;
+  for (std::size_t i = 0; i < one.terminal.members.size(); ++i) {
+    const auto& [role, variable] = one.terminal.members[i];
+    const Member* partner =
+        one.terminal.rule == "sequence" ? &other.terminal.members[i] : member_with(other.terminal, role);
+    if (partner == nullptr) continue;
+    const std::string here = variable_name(one.side.variables, variable);
+    const std::string there = variable_name(other.side.variables, partner->second);
+    const bool mine = gives(one.side.variables, here);
+    if (mine != gives(other.side.variables, there)) continue;
+    (mine ? found.given : found.taken) = one.side.subsystem + "." + here;
+    (mine ? found.given_there : found.taken_there) = other.side.subsystem + "." + there;
+  }
+  return found.given.empty() || found.taken.empty() ? std::nullopt : std::optional(std::move(found));
+}
+
 /// These two, and those inside them that have the same names.
 std::vector<std::pair<const Terminal*, const Terminal*>> with_nested(const TerminalSide& here, const Terminal& one,
                                                                      const TerminalSide& there, const Terminal& other) {
@@ -150,6 +174,13 @@ std::optional<std::vector<ConnectionDescription>> terminal_connections(const Con
     if (!why.empty()) refuse(mine == one ? why : fmt::format("'{}': {}", mine->name, why));
     fits = fits && why.empty();
     if (!fits) continue;
+    if (const auto rigid = rigid_members({here, *mine}, {there, *partner})) {
+      problems.push_back(problem_of(Fact{FactCode::RigidConnection,
+                                         {rigid->given, rigid->given_there},
+                                         {{"efforts", fmt::format("'{}' and '{}'", rigid->taken, rigid->taken_there)}}},
+                                    std::string(kRigidRemedy), written.where));
+      return std::vector<ConnectionDescription>();
+    }
     for (const auto& [output, input] : pairs_of({here, *mine}, {there, *partner})) {
       ConnectionDescription single = written;
       single.output = output;

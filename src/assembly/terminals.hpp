@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "entrain/error.hpp"
@@ -9,6 +10,12 @@
 #include "entrain/variable.hpp"
 
 namespace entrain::assembly {
+
+/// The ways out where both sides of a connection determine the same quantity.
+inline constexpr std::string_view kRigidRemedy =
+    "put a spring with a damper between them, use one of them in the other causality (this variable as an input), "
+    "merge "
+    "both into one subsystem, or write the four variables in [constraints]";
 
 /// The terminal of this name, without the subsystem; nullptr if there is none.
 const Terminal* find_terminal(const VariableTable& variables, const std::string& name);

@@ -46,6 +46,12 @@ std::optional<Unit> unit_of(const Variable& variable) {
   return unit;
 }
 
+bool make_power(const Unit& effort, const Unit& flow) {
+  return std::any_of(kDomains.begin(), kDomains.end(), [&](const Domain& domain) {
+    return effort.exponents == domain.effort && flow.exponents == domain.flow;
+  });
+}
+
 class Finder {
  public:
   Finder(const Graph& graph, std::span<const VariableTable* const> variables, std::vector<Problem>& problems)
@@ -143,10 +149,7 @@ class Finder {
   bool units_give_power(const Connection& effort, const Connection& flow) const {
     const auto of_effort = effort_unit(effort);
     const auto of_flow = flow_unit(flow);
-    return of_effort && of_flow && flow.factor != 0.0 &&
-           std::any_of(kDomains.begin(), kDomains.end(), [&](const Domain& domain) {
-             return of_effort->exponents == domain.effort && of_flow->exponents == domain.flow;
-           });
+    return of_effort && of_flow && flow.factor != 0.0 && make_power(*of_effort, *of_flow);
   }
 
   PowerBond bond(std::string name, const Connection& effort, const Connection& flow) const {
@@ -228,6 +231,12 @@ class Finder {
 };
 
 }  // namespace
+
+bool units_make_power(const Variable& effort, const Variable& flow) {
+  const auto of_effort = unit_of(effort);
+  const auto of_flow = unit_of(flow);
+  return of_effort && of_flow && make_power(*of_effort, *of_flow);
+}
 
 FoundBonds power_bonds(const std::optional<std::vector<BondDescription>>& written, const Graph& graph,
                        std::span<const VariableTable* const> variables, std::vector<Problem>& problems) {

@@ -48,6 +48,9 @@ inline BondPowers powers_of(const PowerBond& bond, std::span<const double> input
           bond.power(bond.sent_effort(outputs), bond.used_flow(inputs))};
 }
 
+/// Whether the units of these two are those of an effort and a flow.
+bool units_make_power(const Variable& effort, const Variable& flow);
+
 struct FoundBonds {
   std::vector<PowerBond> bonds;
   std::vector<Fact> notes;  ///< where units alone do not determine what belongs together

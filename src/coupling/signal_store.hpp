@@ -50,6 +50,7 @@ class SignalStore {
   double incoming(InputId input) const { return transfer_.incoming(input, signals_); }
   void hold_all_inputs() { transfer_.deliver(signals_, inputs_); }
   void set_corrections(std::span<const double> by_input) { transfer_.set_corrections(by_input); }
+  void set_run_corrections(std::span<const double> by_input) { transfer_.set_run_corrections(by_input); }
   /// Polynomials that are added to those of the method from now on. `degrees`: by subsystem; `coefficients`: kOrders
   /// of each input in its unit over s^p, which are read when the step of its subsystem begins.
   void set_waveforms(std::span<const int> degrees, std::span<const double> coefficients);

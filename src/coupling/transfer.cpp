@@ -26,10 +26,25 @@ void TransferPlan::deliver_corrected(std::span<const double> signals, std::span<
 void TransferPlan::set_corrections(std::span<const double> by_input) {
   corrected_ = true;
   for (std::size_t i = 0; i < wires_.size(); ++i) wires_[i].correction = by_input[i];
+  for (std::size_t i = 0; i < by_run_.size(); ++i) {
+    others_[i] = by_input[i];
+    wires_[i].correction += by_run_[i];
+  }
+}
+
+void TransferPlan::set_run_corrections(std::span<const double> by_input) {
+  corrected_ = true;
+  if (by_run_.empty()) {
+    for (const Wire& wire : wires_) others_.push_back(wire.correction);
+  }
+  by_run_.assign(by_input.begin(), by_input.end());
+  for (std::size_t i = 0; i < wires_.size(); ++i) wires_[i].correction = others_[i] + by_run_[i];
 }
 
 void TransferPlan::clear_corrections() {
   corrected_ = false;
+  by_run_.clear();
+  others_.clear();
   for (Wire& wire : wires_) wire.correction = 0.0;
 }
 

@@ -43,6 +43,8 @@ class TransferPlan {
   /// The corrections from now on, one per input, in the unit of the input. A plan never corrected pays nothing for
   /// them.
   void set_corrections(std::span<const double> by_input);
+  /// The same in addition to the others, by the run itself: against the drift of integrals, and forces of constraints.
+  void set_run_corrections(std::span<const double> by_input);
   /// As if never corrected.
   void clear_corrections();
   double factor(InputId input) const { return wires_[input].factor; }
@@ -98,6 +100,7 @@ class TransferPlan {
   std::vector<Wire> wires_;
   std::vector<std::uint32_t> plain_sources_;  // of all inputs, if none is scaled or shifted; else empty
   bool corrected_ = false;
+  std::vector<double> by_run_, others_;  // by input: the parts of a correction; empty where the run corrects nothing
   std::vector<double> constants_;
   std::vector<Line> lines_;  // few
   std::uint64_t revision_ = 0;

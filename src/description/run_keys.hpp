@@ -42,6 +42,8 @@ inline constexpr std::tuple kRunKeys{
             "true: every subsystem in a process of its own, unless it says otherwise; false: none"),
     run_key("sandbox", &SystemDescription::sandbox, false, kAnyValue,
             "true: every FMU in a sandbox, unless it says otherwise"),
+    run_key("correct_drift", &SystemDescription::correct_drift, true, kAnyValue,
+            "true: integrals that both sides of a connection keep are brought together at every macro step"),
     run_key("real_time", &SystemDescription::real_time, false, kPositive,
             "simulated seconds per second of the wall clock; default: as fast as it goes"),
     run_key("overrun", &SystemDescription::overrun, false, kAnyValue,

@@ -53,6 +53,7 @@ class SystemReader {
                {"subsystems", table(&SystemReader::read_subsystems)},
                {"connections", table(&SystemReader::read_connections)},
                {"bonds", table(&SystemReader::read_bonds)},
+               {"constraints", table(&SystemReader::read_constraints)},
                {"schedule", table(&SystemReader::read_schedule)},
                {"scenario", [this](const TomlNode& node, const std::string& path) { read_scenario(node, path); }},
                {"placement", table(&SystemReader::read_placement)},
@@ -408,6 +409,23 @@ class SystemReader {
       bond.where = entry.where;
       for (const auto& element : std::get<std::vector<TomlNode>>(entry.node.value)) {
         bond.variables.push_back({std::get<std::string>(element.value), element.where});
+      }
+    }
+  }
+
+  void read_constraints(const TomlTable& constraints) {
+    for (const auto& entry : constraints.entries) {
+      const auto names = read_as<std::vector<std::string>>(entry.node);
+      if (!names || names->size() != 4) {
+        add_wrong_type(entry.node, "constraints." + entry.key,
+                       "a list of four variables, such as [\"motor.w\", \"load.w\", \"motor.tau\", \"load.tau\"]");
+        continue;
+      }
+      auto& constraint = description_.constraints.emplace_back();
+      constraint.name = entry.key;
+      constraint.where = entry.where;
+      for (const auto& element : std::get<std::vector<TomlNode>>(entry.node.value)) {
+        constraint.variables.push_back({std::get<std::string>(element.value), element.where});
       }
     }
   }

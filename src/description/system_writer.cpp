@@ -161,6 +161,13 @@ void add_bonds(Text& text, const std::optional<std::vector<BondDescription>>& bo
   for (const auto& bond : *bonds) add_entry(text, bond.name, OptionValue(values_of(bond.variables)));
 }
 
+void add_constraints(Text& text, const std::vector<ConstraintDescription>& constraints) {
+  if (!constraints.empty()) fmt::format_to(std::back_inserter(text), "\n[constraints]\n");
+  for (const auto& constraint : constraints) {
+    add_entry(text, constraint.name, OptionValue(values_of(constraint.variables)));
+  }
+}
+
 void add_schedule(Text& text, const std::vector<ScheduleDescription>& schedule) {
   if (schedule.empty()) return;
   fmt::format_to(std::back_inserter(text), "\n[schedule]\n");
@@ -244,6 +251,7 @@ std::string system_text(const SystemDescription& description) {
   for (const auto& subsystem : description.subsystems) add_subsystem(text, subsystem, file);
   add_connections(text, description.connections);
   add_bonds(text, description.bonds);
+  add_constraints(text, description.constraints);
   add_schedule(text, description.schedule);
   add_placement(text, description.placement);
   add_sweep(text, description.sweep);

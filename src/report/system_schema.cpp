@@ -244,6 +244,8 @@ std::string system_schema_json(const std::vector<MethodInfo>& methods) {
   Json bond = list_of({{"type", "string"}}, "two to four variables whose product is a power");
   bond["minItems"] = 2;
   bond["maxItems"] = 4;
+  Json constraint = list_of({{"type", "string"}}, "two outputs that are equal, and the inputs that the force acts on");
+  constraint["minItems"] = constraint["maxItems"] = 4;
   return json_text(
       {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
        {"title", "Entrain system file"},
@@ -255,6 +257,7 @@ std::string system_schema_json(const std::vector<MethodInfo>& methods) {
          {"subsystems", named(subsystem_schema(), "the parts, by name")},
          {"connections", connections_schema()},
          {"bonds", named(std::move(bond), "power bonds, whose residual energy is measured")},
+         {"constraints", named(std::move(constraint), "rigid connections, whose force is found at every macro step")},
          {"schedule", named(pairs({{"type", "number"}}, "[time in s, value]"), "values that change while it runs")},
          {"scenario", scenario_schema()},
          {"placement", named({{"type", "integer"}, {"minimum", 0}}, "ranks of subsystems, by their names")},

@@ -182,6 +182,9 @@ void Runner::initialize() {
   }
   residual_.begin(settings_.start);
   energy_.begin(settings_.start);
+  drift_.begin(system_, settings_);
+  constraints_.begin(system_, settings_);
+  if (drift_.acts() || !constraints_.empty()) own_corrections_.assign(system_.graph().inputs(), 0.0);
   for (auto* watcher : watchers_) watcher->begin(system_, settings_);
 }
 
@@ -199,6 +202,7 @@ void Runner::advance_while_before(Time t, Steps steps) {
     // Values that were set since then, or a checkpoint of the limit from the left.
     if (system_.engine().events() != nullptr) pass_instant();
     if (corrections_ != nullptr) corrections_->apply(system_, summary_.macro_steps);
+    if (!own_corrections_.empty()) correct_inputs();
     const MacroStepReport report = method_.advance(system_);
     auto stopper = system_.engine().stop_request();
     const Time before = std::exchange(summary_.reached, stopper ? system_.time_of(*stopper) : report.reached);
@@ -210,6 +214,8 @@ void Runner::advance_while_before(Time t, Steps steps) {
     if (system_.engine().apply_schedule(before, summary_.reached)) method_.constants_changed(system_);
     residual_.update(summary_.reached);
     energy_.update(summary_.reached);
+    drift_.update(system_, summary_.reached);
+    if (!constraints_.empty()) constraints_.measure(system_);
     for (auto* watcher : watchers_) watcher->after_step(system_, before, summary_.reached);
     if (!observers_.empty() && summary_.reached > before) notify_observers();
     if (system_.engine().events() != nullptr) pass_instant();
@@ -222,6 +228,22 @@ void Runner::advance_while_before(Time t, Steps steps) {
     }
     if (steps == Steps::One) return;
   }
+}
+
+/// What the run itself adds to inputs in the macro step that follows.
+void Runner::correct_inputs() {
+  if (!constraints_.empty()) {
+    constraints_.solve(system_, summary_.reached);
+    method_.constants_changed(system_);  // a force is held over the step
+  }
+  deliver_corrections();
+}
+
+void Runner::deliver_corrections() {
+  std::fill(own_corrections_.begin(), own_corrections_.end(), 0.0);
+  if (drift_.acts()) drift_.add_to(own_corrections_);
+  constraints_.add_to(own_corrections_);
+  system_.engine().store().set_run_corrections(own_corrections_);
 }
 
 /// False when the run has ended by it.
@@ -457,6 +479,8 @@ void Runner::finish(Termination termination, std::string message) {
       summary_.notes.push_back({FactCode::ReturnedEarly, {summary_.subsystems[s].name}, {{"times", early}}});
     }
   }
+  for (auto& note : drift_.notes(system_.graph())) summary_.notes.push_back(std::move(note));
+  for (auto& note : constraints_.notes()) summary_.notes.push_back(std::move(note));
   note_real_time();
   note_scenario();
   if (corrections_ != nullptr && corrections_->faded()) {
@@ -523,7 +547,7 @@ void Runner::note_real_time() {
 }
 
 Runner::Position Runner::position() {
-  return {system_.save(), method_.memory(), residual_, energy_, summary_};
+  return {system_.save(), method_.memory(), residual_, energy_, drift_.memory(), constraints_.memory(), summary_};
 }
 
 base::Bytes Runner::save() {
@@ -533,7 +557,8 @@ base::Bytes Runner::save() {
   for (const auto* observer : observers_) observers.push_back(observer->memory());
   refresh_summary();
   base::ByteWriter write;
-  write(system_.engine().serialize(saved), method_.memory(), residual_, energy_, observers);
+  write(system_.engine().serialize(saved), method_.memory(), residual_, energy_, drift_.memory(), constraints_.memory(),
+        observers);
   visit_progress(write, summary_);
   return write.take();
 }
@@ -550,10 +575,15 @@ void Runner::resume(std::span<const std::byte> bytes, ResumedFrom from, const st
     MethodMemory method;
     std::vector<base::Bytes> observers;
     base::ByteReader read(bytes);
-    read(system, method, residual_, energy_, observers);
+    DriftMonitor::Memory drift;
+    ConstraintForces::Memory constraints;
+    read(system, method, residual_, energy_, drift, constraints, observers);
     visit_progress(read, summary_);
     system_.engine().resume(system);
     method_.restore(method);
+    drift_.restore(drift);
+    constraints_.restore(constraints);
+    if (!own_corrections_.empty()) deliver_corrections();
     seconds_before_ = summary_.wall_seconds;
     if (pacer_) pacer_->restart();
     observers.resize(observers_.size());
@@ -569,6 +599,9 @@ void Runner::restore(const Position& position) {
   method_.restore(position.method);
   residual_ = position.residual;
   energy_ = position.energy;
+  drift_.restore(position.drift);
+  constraints_.restore(position.constraints);
+  if (!own_corrections_.empty()) deliver_corrections();
   summary_ = position.summary;
   if (pacer_) pacer_->restart();
 }

@@ -11,9 +11,11 @@
 #include "entrain/coupled_system.hpp"
 #include "entrain/method.hpp"
 #include "entrain/simulation.hpp"
+#include "run/constraint_forces.hpp"
 #include "run/control_hook.hpp"
 #include "run/correction_schedule.hpp"
 #include "run/coupling_residual.hpp"
+#include "run/drift_monitor.hpp"
 #include "run/energy_monitor.hpp"
 #include "run/inner_reader.hpp"
 #include "run/pacer.hpp"
@@ -37,6 +39,10 @@ class Runner {
   void watch(StepWatcher& watcher) { watchers_.push_back(&watcher); }
   /// Before every macro step, what the inputs are corrected by; borrowed, null = nothing.
   void correct(CorrectionSchedule* corrections) { corrections_ = corrections; }
+  /// Integrals that both sides of a connection keep are brought together.
+  void correct_drift() { drift_.correct(); }
+  /// Rigid connections, whose forces are found before every macro step.
+  void constrain(std::vector<coupling::Constraint> constraints) { constraints_.set(std::move(constraints)); }
   /// At the pace of the wall clock.
   void pace(const RealTimeOptions& options) {
     pacer_.emplace(options, [this] { return is_interrupted(); });
@@ -75,6 +81,8 @@ class Runner {
     MethodMemory method;
     CouplingResidual residual;
     EnergyMonitor energy;
+    DriftMonitor::Memory drift;
+    ConstraintForces::Memory constraints;
     RunSummary summary;
   };
   Position position();
@@ -94,6 +102,8 @@ class Runner {
   void proceed(Time t, Steps steps);
   [[gnu::noinline]] bool attend();
   void notify_observers();
+  void correct_inputs();
+  void deliver_corrections();
   void note_macro_step(Duration size);
   void fill_sample_values();
   void fill_slopes();
@@ -120,6 +130,9 @@ class Runner {
   int threads_;
   CouplingResidual residual_;
   EnergyMonitor energy_;
+  DriftMonitor drift_;
+  ConstraintForces constraints_;
+  std::vector<double> own_corrections_;  // by input, of drift and constraints; empty = there are none
   CorrectionSchedule* corrections_ = nullptr;
   ControlHook* control_ = nullptr;
   std::optional<Pacer> pacer_;

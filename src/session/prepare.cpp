@@ -261,6 +261,81 @@ coupling::FoundBonds bonds_of(const SystemDescription& description, const assemb
   return coupling::power_bonds(description.bonds, graph, variables, problems);
 }
 
+/// The rigid connections that the user wrote, with the ports that they name.
+class ConstraintFinder {
+ public:
+  ConstraintFinder(const assembly::Assembly& assembly, const Graph& graph, std::vector<Problem>& problems)
+      : assembly_(assembly), graph_(graph), problems_(problems) {}
+
+  void find(const ConstraintDescription& written, std::vector<coupling::Constraint>& found) {
+    std::vector<OutputId> outputs;
+    std::vector<InputId> inputs;
+    for (const auto& name : written.variables) {
+      for (std::size_t y = 0; y < graph_.outputs(); ++y) {
+        if (graph_.name(OutputId{y}) == name.value) outputs.push_back(OutputId{y});
+      }
+      for (std::size_t u = 0; u < graph_.inputs(); ++u) {
+        if (graph_.name(InputId{u}) == name.value) inputs.push_back(InputId{u});
+      }
+    }
+    if (outputs.size() != 2 || inputs.size() != 2) return refuse(written, "it must name two outputs and two inputs");
+    if (graph_.owner(inputs[0]) != graph_.owner(outputs[0])) std::swap(inputs[0], inputs[1]);
+    const SubsystemId one = graph_.owner(outputs[0]);
+    const SubsystemId other = graph_.owner(outputs[1]);
+    if (one == other || graph_.owner(inputs[0]) != one || graph_.owner(inputs[1]) != other)
+      return refuse(written, "it must name an output and an input of each of two subsystems");
+    for (const InputId input : inputs) {
+      if (graph_.source(input) != nullptr || is_scheduled(input))
+        return refuse(written, fmt::format("'{}' has another source", graph_.name(input)));
+    }
+    if (unit(outputs[0]) != unit(outputs[1]))
+      return refuse(written,
+                    fmt::format("its outputs have the units '{}' and '{}'", unit(outputs[0]), unit(outputs[1])));
+    for (const SubsystemId s : {one, other}) {
+      const auto& can = assembly_.subsystems[s]->capabilities();
+      if (!can.linearization || !can.states || !can.state_derivatives || can.imposed_step)
+        return refuse(written,
+                      fmt::format("'{}' needs states, their derivatives, a linearization and no step of its own",
+                                  graph_.name(s)));
+    }
+    found.push_back({written.name, outputs[0], outputs[1], inputs[0], inputs[1]});
+  }
+
+ private:
+  void refuse(const ConstraintDescription& written, const std::string& why) {
+    problems_.push_back(problem_of(Fact{FactCode::ConstraintNotPossible, {written.name}, {{"why", why}}},
+                                   "see docs/theory/constraints.md", written.where));
+  }
+  bool is_scheduled(InputId input) const {
+    const SubsystemId owner = graph_.owner(input);
+    const auto& all = assembly_.scheduled_inputs;
+    return std::any_of(all.begin(), all.end(), [&](const coupling::ScheduledInput& scheduled) {
+      return scheduled.subsystem == owner && scheduled.place.causality == Causality::Input &&
+             scheduled.place.index == input - graph_.inputs_of(owner).first;
+    });
+  }
+  const std::string& unit(OutputId output) const {
+    const SubsystemId owner = graph_.owner(output);
+    return assembly_.subsystems[owner]->variables().outputs[output - graph_.outputs_of(owner).first].unit;
+  }
+
+  const assembly::Assembly& assembly_;
+  const Graph& graph_;
+  std::vector<Problem>& problems_;
+};
+
+/// Forces are held over macro steps whose size is known before.
+void check_constraints(const SystemDescription& description, const Method& method, std::vector<Problem>& problems) {
+  if (description.constraints.empty()) return;
+  const bool named = description.method.where.file != method::kAuto;
+  if (named && method.traits().family == MethodFamily::Explicit && !method::chooses_steps(method)) return;
+  const std::string why = fmt::format("{} does not hold its inputs over steps of one size", method.name());
+  problems.push_back(problem_of(Fact{FactCode::ConstraintNotPossible,
+                                     {description.constraints.front().name},
+                                     {{"why", named ? why : "no method is chosen for it"}}},
+                                "name an explicit method, without adaptive steps", description.method.where));
+}
+
 /// Of a description that no reader has checked.
 void report_missing_sources(const SystemDescription& description, std::vector<Problem>& problems) {
   for (const auto& subsystem : description.subsystems) {
@@ -285,6 +360,8 @@ void check_instants(const SystemDescription& description, const Method& method, 
 CapabilityUse uses_of(const SystemDescription& description, const Method& method) {
   CapabilityUse uses = method.requirements().uses;
   if (description.record.interval) uses.linearization = uses.output_derivatives = true;  // slopes between the rows
+  if (description.correct_drift && description.correct_drift->value) uses.linearization = true;
+  if (!description.constraints.empty()) uses.linearization = true;
   // Outputs that change when initialization ends are passed on by beginning again.
   if (description.subsystems.size() > 1) uses.reset = true;
   return uses;
@@ -413,6 +490,9 @@ Prepared prepare(const SystemDescription& written, int threads, const Extensions
   check_options(description, methods, graph, problems);
   prepared.method = std::move(methods.in_use);
   if (prepared.method) check_bonds(description, *prepared.method, found_bonds, problems);
+  ConstraintFinder constraints(assembly, graph, problems);
+  for (const auto& written_one : description.constraints) constraints.find(written_one, prepared.constraints);
+  if (prepared.method) check_constraints(description, *prepared.method, problems);
   auto kinds = trial_kinds(description, assembly, problems);
   auto estimators = estimator_choices(description, extensions, kinds, problems);
   const bool times_known = prepared.settings.stop > prepared.settings.start && prepared.settings.step > 0.0;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "coupling/constraint.hpp"
 #include "entrain/coupled_system.hpp"
 #include "entrain/method.hpp"
 #include "entrain/simulation.hpp"
@@ -15,6 +16,7 @@ struct Prepared {
   std::unique_ptr<CoupledSystem> system;
   std::unique_ptr<Method> method;
   RunSettings settings;
+  std::vector<coupling::Constraint> constraints;
   RunSummary summary;  ///< names, options in force, capabilities
 };
 

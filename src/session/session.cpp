@@ -97,6 +97,8 @@ void Session::make_runner() {
   for (auto* observer : observers_) runner_->observe(*observer);
   for (auto* watcher : watchers_) runner_->watch(*watcher);
   runner_->control(control_);
+  if (description_.correct_drift && description_.correct_drift->value) runner_->correct_drift();
+  if (!prepared_.constraints.empty()) runner_->constrain(prepared_.constraints);
   if (options_.real_time) runner_->pace(*options_.real_time);
 }
 

@@ -139,6 +139,21 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "Choose times that the imposed steps meet"},
     {ScenarioNeverTrue, Note, "scenario-never-true", "scenario: the condition of {action} of '{0}' never came true",
      ""},
+    {ConstraintKept, Note, "constraint-kept",
+     "constraint '{0}': a force found at every macro step, {force:.4g} at most; the two sides differ by "
+     "{difference:.3g} at most{?drift|, their integrals by {drift:.3g}}",
+     ""},
+    {IntegralDrift, Note, "integral-drift",
+     "both sides of {*:8} integrate it: the two integrals differ by {drift:.3g} at most{?share|, {share:.2g} of their "
+     "range}{?corrected|; corrected at every macro step}{?ended|; followed until t = {ended}, where the equations "
+     "changed}",
+     ""},
+    {NoRedundantIntegral, Note, "no-redundant-integral",
+     "correct_drift has no effect: linearizations show no signal that both sides integrate", "Leave it out"},
+    {RedundantIntegral, Warning, "redundant-integral",
+     "both sides of {*:8} integrate it: the two integrals drift apart by the error of the coupling, and nothing brings "
+     "them together",
+     "Exchange the integral itself, or write [run] correct_drift = true"},
     // FMUs.
     {FmuNeedsTool, Warning, "fmu-needs-tool",
      "FMU '{0}': it needs the tool that made it on this machine (needsExecutionTool)", ""},

@@ -382,6 +382,14 @@ inline constexpr auto kErrors = [] {
       {PlacementBeyond, Error, "placement-beyond",
        "[placement]: '{0}' on rank {rank}: {?ranks|the run has {ranks} ranks, 0 to {last}}{!ranks|ranks count from 0}",
        ""},
+      // Connections that need a force that no output provides.
+      {RigidConnection, Error, "rigid-connection",
+       "'{0}' and '{1}' are both outputs{?efforts|, and {efforts} are both inputs}: a rigid connection of two "
+       "subsystems that each determine the same quantity. Its force follows from no output (an index problem)",
+       ""},
+      {ConstraintNotPossible, Error, "constraint-not-possible", "constraint '{0}': {why}", ""},
+      {ConstraintSingular, Error, "constraint-singular",
+       "constraint '{0}': its force has no effect on the difference of the two sides within a step", ""},
   });
 }();
 
