@@ -31,6 +31,7 @@ struct OutputError {
   EstimateKind estimate = EstimateKind::Unknown;
   double error = kUnknown;      ///< central estimate: root mean square over the run
   double bound = kUnknown;      ///< factor of safety times `error`: what the grade is decided by
+  double inside = 0.0;          ///< of `bound`: the integration inside subsystems whose equations are not known
   double max_error = kUnknown;  ///< central estimate: largest over the run, outside matched events
   double range = 0.0;           ///< max - min of the better solution, in the unit of the output
   double last = kUnknown;       ///< value at the end of the run

@@ -41,7 +41,7 @@ void relate(OutputError& output, double range) {
   if (!(range > output.range) || !(range < kGrowing * output.range)) return;
   const double factor = output.range / range;
   output.range = range;
-  for (double* error : {&output.error, &output.bound, &output.max_error}) *error *= factor;
+  for (double* error : {&output.error, &output.bound, &output.inside, &output.max_error}) *error *= factor;
   for (double& error : output.course) error *= factor;
 }
 

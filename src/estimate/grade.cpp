@@ -101,6 +101,13 @@ class Grading {
 
   double ratio_of(const OutputError& output) const { return output.bound / options_.tolerances.of(output.name); }
 
+  /// Unreliable is a coupling. How coarsely a black box integrates inside its steps keeps the grade at check by itself.
+  Grade grade_by_bound(const OutputError& output) const {
+    const double of_coupling = (output.bound - output.inside) / options_.tolerances.of(output.name);
+    const Grade grade = grade_of(ratio_of(output));
+    return grade == Grade::Unreliable && of_coupling <= kUnreliableFrom ? Grade::Check : grade;
+  }
+
   void judge_outputs() {
     Fact missing{FactCode::OutputsNotEstimated};
     const OutputError* worst = nullptr;
@@ -131,7 +138,7 @@ class Grading {
     verdict_.bound = output.bound;
     verdict_.max_error = output.max_error;
     verdict_.tolerance = options_.tolerances.of(output.name);
-    const Grade grade = grade_of(ratio_of(output));
+    const Grade grade = grade_by_bound(output);
     if (grade != Grade::Trusted)
       verdict_.refinement = estimate::refinement(summary_, output, estimate_.order, verdict_.tolerance);
     add(grade, {FactCode::ErrorOfOutput,

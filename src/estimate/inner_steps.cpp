@@ -219,7 +219,8 @@ bool InnerSteps::add_whole_run(int calls, double share, std::span<OutputError> e
                       error.range, error.valid_until, error.course.size());
     const double inside = inner_rms(found.squares, found.length) / share;
     error.error = std::hypot(error.error, inside);
-    error.bound += kInnerSafety * inside;
+    error.inside = kInnerSafety * inside;
+    error.bound += error.inside;
     error.max_error += found.largest / share;
     for (std::size_t part = 0; part < error.course.size(); ++part) {
       error.course[part] =

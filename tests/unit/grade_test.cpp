@@ -169,6 +169,18 @@ TEST(Grade, is_limited_by_what_the_estimate_does_not_see) {
   EXPECT_EQ(with_reason(FactCode::EstimateCompanionFailed).grade, Grade::Trusted) << "a note only explains";
 }
 
+TEST(Grade, of_coarse_integration_inside_a_black_box_is_check_and_not_unreliable) {
+  const auto grade = [](double bound, double inside) {
+    auto of = output("a.y", bound);
+    of.inside = inside;
+    return judge(completed(), estimated({of})).grade;
+  };
+  EXPECT_EQ(grade(0.18, 0.15), Grade::Check) << "the coupling has 0.03";
+  EXPECT_EQ(grade(0.18, 0.0), Grade::Unreliable);
+  EXPECT_EQ(grade(0.18, 0.05), Grade::Unreliable) << "the coupling has 0.13";
+  EXPECT_EQ(grade(0.005, 0.004), Grade::Trusted);
+}
+
 TEST(Grade, of_what_does_not_converge_is_trusted_only_where_the_bound_is_a_third_of_the_tolerance) {
   const auto grade = [](double bound) {
     auto estimate = estimated({output("a.y", bound), output("b.y", 1e-6)});
