@@ -97,6 +97,7 @@ void Engine::pass_on_late_outputs(Time start) {
 
 void Engine::set_start(SubsystemId s, VariableTable::Place place, const Value& value) {
   executor_.subsystem(s).set_start(place, value);
+  if (scenario_ && place.causality == Causality::Parameter) scenario_->set_start(s, place.index, value);
   if (place.causality == Causality::DiscreteInput && discrete_) discrete_->set_start(s, place.index, value);
   if (place.causality != Causality::Input) return;
   store_.set_start(InputId{graph_.inputs_of(s).first + place.index}, std::get<double>(value));

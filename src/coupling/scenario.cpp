@@ -98,7 +98,19 @@ void Scenario::start(Time start) {
       place.dropped = store_.start_input(*place.input);
       store_.disturb(*place.input, {.factor = place.factor, .offset = place.offset});
     }
-    parameter_in_force_[p].reset();  // a subsystem that begins has its start values
+    // A subsystem that was reset keeps what was set in it.
+    if (parameter_in_force_[p]) {
+      const auto& [subsystem, index, value] = *place.parameter;
+      executor_.subsystem(subsystem).set_start({Causality::Parameter, index}, value);
+      parameter_in_force_[p].reset();
+    }
+  }
+}
+
+void Scenario::set_start(SubsystemId s, std::size_t parameter, const Value& value) {
+  for (Place& place : places_) {
+    if (place.parameter && place.parameter->subsystem == s && place.parameter->index == parameter)
+      place.parameter->start = value;
   }
 }
 

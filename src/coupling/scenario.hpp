@@ -58,7 +58,9 @@ class Scenario {
   /// Borrows all but the entries.
   Scenario(const Graph& graph, SignalStore& store, StepExecutor& executor, std::vector<ScenarioEntry> entries);
 
-  /// As at the start of a run: nothing is in force.
+  /// A start value that is given before the run: what a parameter has without the scenario.
+  void set_start(SubsystemId s, std::size_t parameter, const Value& value);
+  /// As at the start of a run, before the subsystems begin: nothing is in force.
   void start(Time start);
   /// The first instant after `t` that is known before; kNever if there is none.
   Time next_instant(Time t) const;

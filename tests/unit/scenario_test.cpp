@@ -351,6 +351,18 @@ TEST_P(ScenarioOf, a_parameter_is_exact_in_time) {
   EXPECT_NEAR(std::log(simulation.value("prey.p")), 0.3 - 0.7 + 0.6 * 0.5 + 0.4, 1e-7);
 }
 
+TEST(Scenario, parameter_begins_with_its_start_value_again) {
+  const auto system =
+      test::system_from(R"(scenario = [{ at = 0.5, bias = "prey.alpha", value = -1.0 }])" + std::string(kPrey));
+  Simulation simulation(system);
+  simulation.set("prey.alpha", 2.0);
+  for (int run = 0; run < 2; ++run) {
+    ASSERT_EQ(simulation.run().termination, Termination::Completed);
+    EXPECT_NEAR(std::log(simulation.value("prey.p")), 0.5 * 2.0 + 1.5 * 1.0, 1e-8) << run;
+    simulation.reset();
+  }
+}
+
 TEST(Scenario, ramp_of_a_parameter_follows_the_line_at_communication_times) {
   const auto system = test::system_from(R"(scenario = [{ at = 0.5, ramp = "prey.alpha", value = 0.0, over = 1.0 }])" +
                                         std::string(kPrey));
