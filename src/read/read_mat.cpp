@@ -90,7 +90,6 @@ class MatReader {
       result.columns = left / result.rows;  // killed before the data that the header promises were written
       cut_ = true;
     }
-    if (result.rows == 0 || result.columns == 0) result = {};  // its other side may be any number
     for (std::size_t i = 0; i < result.rows * result.columns; ++i) result.numbers.push_back(number(header.type));
     matrices_[name] = std::move(result);
   }
@@ -132,6 +131,7 @@ class MatReader {
   static StoredMatrix oriented(const StoredMatrix& stored, bool transposed) {
     if (transposed) return stored;
     StoredMatrix turned{stored.columns, stored.rows, {}};
+    if (stored.numbers.empty()) return turned;  // its other side may be any number
     for (std::size_t row = 0; row < stored.rows; ++row) {
       for (std::size_t column = 0; column < stored.columns; ++column) turned.numbers.push_back(stored.at(row, column));
     }
@@ -141,6 +141,7 @@ class MatReader {
   std::vector<std::string> texts(const std::string& name, bool in_columns) const {
     const StoredMatrix letters = oriented(matrix(name), in_columns);
     std::vector<std::string> result;
+    if (letters.numbers.empty()) return result;  // likewise
     for (std::size_t column = 0; column < letters.columns; ++column) {
       std::string text;
       for (std::size_t row = 0; row < letters.rows; ++row) text += letter_of(letters.at(row, column));
