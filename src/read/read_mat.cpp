@@ -4,7 +4,6 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <limits>
 #include <map>
 
 #include "entrain/error.hpp"
@@ -14,8 +13,6 @@
 
 namespace entrain::reading {
 namespace {
-
-constexpr double kSecondTable = 2.0;  // data_2, in dataInfo
 
 struct StoredMatrix {
   std::size_t rows = 0;
@@ -47,11 +44,10 @@ class MatReader {
     const auto times = row_of(data, 0);
     std::vector<std::vector<bool>> known_on_axis;
     for (std::size_t i = 0; i < names.size(); ++i) {
-      if (info.at(0, i) != kSecondTable) continue;  // the time itself, and what never changes
+      if (static_cast<int>(info.at(0, i)) != 2) continue;  // the time itself, and what never changes
       const double place = info.at(1, i);
-      const bool inside = std::abs(place) >= 1.0 && std::abs(place) <= static_cast<double>(data.rows);
-      if (!inside) throw unreadable(fmt::format("'{}' lies outside data_2", names[i]));
       const auto row = static_cast<std::size_t>(std::abs(place)) - 1;
+      if (!(row < data.rows)) throw unreadable(fmt::format("'{}' lies outside data_2", names[i]));
       Results::Column column;
       column.name = names[i];
       column.values = row_of(data, row);
@@ -90,7 +86,6 @@ class MatReader {
       result.columns = left / result.rows;  // killed before the data that the header promises were written
       cut_ = true;
     }
-    if (result.rows == 0 || result.columns == 0) result = {};  // its other side may be any number
     for (std::size_t i = 0; i < result.rows * result.columns; ++i) result.numbers.push_back(number(header.type));
     matrices_[name] = std::move(result);
   }
@@ -143,17 +138,13 @@ class MatReader {
     std::vector<std::string> result;
     for (std::size_t column = 0; column < letters.columns; ++column) {
       std::string text;
-      for (std::size_t row = 0; row < letters.rows; ++row) text += letter_of(letters.at(row, column));
+      for (std::size_t row = 0; row < letters.rows; ++row)
+        text += static_cast<char>(static_cast<unsigned char>(letters.at(row, column)));
       text.erase(std::min(text.find('\0'), text.size()));
       text.erase(text.find_last_not_of(' ') + 1);
       result.push_back(std::move(text));
     }
     return result;
-  }
-
-  static char letter_of(double code) {
-    const bool is_letter = code >= 0.0 && code <= std::numeric_limits<unsigned char>::max();
-    return is_letter ? static_cast<char>(static_cast<unsigned char>(code)) : '?';
   }
 
   static std::vector<double> row_of(const StoredMatrix& data, std::size_t row) {
