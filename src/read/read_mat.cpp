@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <map>
 
 #include "entrain/error.hpp"
@@ -13,6 +14,8 @@
 
 namespace entrain::reading {
 namespace {
+
+constexpr double kSecondTable = 2.0;  // data_2, in dataInfo
 
 struct StoredMatrix {
   std::size_t rows = 0;
@@ -44,10 +47,11 @@ class MatReader {
     const auto times = row_of(data, 0);
     std::vector<std::vector<bool>> known_on_axis;
     for (std::size_t i = 0; i < names.size(); ++i) {
-      if (static_cast<int>(info.at(0, i)) != 2) continue;  // the time itself, and what never changes
+      if (info.at(0, i) != kSecondTable) continue;  // the time itself, and what never changes
       const double place = info.at(1, i);
+      const bool inside = std::abs(place) >= 1.0 && std::abs(place) <= static_cast<double>(data.rows);
+      if (!inside) throw unreadable(fmt::format("'{}' lies outside data_2", names[i]));
       const auto row = static_cast<std::size_t>(std::abs(place)) - 1;
-      if (!(row < data.rows)) throw unreadable(fmt::format("'{}' lies outside data_2", names[i]));
       Results::Column column;
       column.name = names[i];
       column.values = row_of(data, row);
@@ -127,6 +131,7 @@ class MatReader {
   static StoredMatrix oriented(const StoredMatrix& stored, bool transposed) {
     if (transposed) return stored;
     StoredMatrix turned{stored.columns, stored.rows, {}};
+    if (stored.numbers.empty()) return turned;  // its other side may be any number
     for (std::size_t row = 0; row < stored.rows; ++row) {
       for (std::size_t column = 0; column < stored.columns; ++column) turned.numbers.push_back(stored.at(row, column));
     }
@@ -136,15 +141,20 @@ class MatReader {
   std::vector<std::string> texts(const std::string& name, bool in_columns) const {
     const StoredMatrix letters = oriented(matrix(name), in_columns);
     std::vector<std::string> result;
+    if (letters.numbers.empty()) return result;  // likewise
     for (std::size_t column = 0; column < letters.columns; ++column) {
       std::string text;
-      for (std::size_t row = 0; row < letters.rows; ++row)
-        text += static_cast<char>(static_cast<unsigned char>(letters.at(row, column)));
+      for (std::size_t row = 0; row < letters.rows; ++row) text += letter_of(letters.at(row, column));
       text.erase(std::min(text.find('\0'), text.size()));
       text.erase(text.find_last_not_of(' ') + 1);
       result.push_back(std::move(text));
     }
     return result;
+  }
+
+  static char letter_of(double code) {
+    const bool is_letter = code >= 0.0 && code <= std::numeric_limits<unsigned char>::max();
+    return is_letter ? static_cast<char>(static_cast<unsigned char>(code)) : '?';
   }
 
   static std::vector<double> row_of(const StoredMatrix& data, std::size_t row) {

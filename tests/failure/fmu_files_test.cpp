@@ -193,6 +193,17 @@ TEST_F(FmuFiles, missing_binaries_are_reported_with_those_that_are_there) {
   EXPECT_EQ(why("").find("linux64"), std::string::npos);
 }
 
+TEST_F(FmuFiles, empty_folder_of_this_platform_is_no_binary_that_was_lost) {
+  const fs::path file = folder_ / "windows.fmu";
+  test::write_archive(file, {{"modelDescription.xml", test::scripted_description("")},
+                             {"binaries/linux64/", ""},
+                             {"binaries/linux32/", ""},
+                             {"binaries/win64/scripted.dll", "MZ"}});
+  const Fact refused = refusal(file);
+  EXPECT_EQ(refused.text("of"), "fmu-binary-missing") << refused;
+  EXPECT_EQ(refused.text("why"), "it has no binary for this platform (linux64), only for: win64");
+}
+
 TEST_F(FmuFiles, file_that_is_no_library_is_reported) {
   const fs::path file = folder_ / "fake.fmu";
   test::write_archive(file,

@@ -19,6 +19,7 @@
 #include "outside/datagram.hpp"
 #include "outside/sequence.hpp"
 #include "read/csv_reader.hpp"
+#include "read/results_readers.hpp"
 #include "subsystem/fmi/elf_file.hpp"
 #include "subsystem/fmi/model_description.hpp"
 #include "subsystem/native/csv_source.hpp"
@@ -124,6 +125,16 @@ void csv(std::string_view bytes) {
   }
 }
 
+void mat(std::string_view bytes) {
+  static const ScratchFile file(".mat");
+  try {
+    const auto results = reading::read_mat(file.write(bytes));
+    for (const auto& column : results.columns)
+      require(column.values.size() == results.axes[column.axis].size(), "columns of different length");
+  } catch (const Error&) {
+  }
+}
+
 /// A table over time as a source, in both ways of reading it between its rows.
 void csv_source(std::string_view bytes) {
   for (const auto interpolation : {TableInterpolation::Hold, TableInterpolation::Linear}) {
@@ -219,6 +230,7 @@ const std::vector<Target>& targets() {
                                        {"ssm", ssm},
                                        {"uri", uri},
                                        {"csv", csv},
+                                       {"mat", mat},
                                        {"csv_source", csv_source},
                                        {"elf", elf},
                                        {"osp", osp},

@@ -2,6 +2,7 @@
 #include <matio.h>
 #include <sys/resource.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <csignal>
@@ -208,6 +209,33 @@ TEST(MatFile, that_is_none_or_cut_is_named) {
   EXPECT_THROW(read_results(folder / "b.h5"), Error);
   EXPECT_THROW(read_results(folder / "missing.h5"), Error);
   EXPECT_THROW(read_results(folder / "missing.mat"), Error);
+}
+
+/// A matrix of version 4, of doubles or (type 51) of letters.
+std::string matrix_bytes(std::int32_t type, std::int32_t rows, std::int32_t columns, const std::string& name,
+                         const std::string& content) {
+  const std::array<std::int32_t, 5> header{type, rows, columns, 0, static_cast<std::int32_t>(name.size()) + 1};
+  return std::string(reinterpret_cast<const char*>(header.data()), sizeof header) + name + '\0' + content;
+}
+
+TEST(MatFile, with_sizes_and_places_that_make_no_sense_is_refused_at_once) {
+  const TemporaryFolder folder;
+  constexpr std::int32_t kLetters = 51;
+  constexpr std::int32_t kDoubles = 0;
+  constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
+  write_text(folder / "empty.mat", matrix_bytes(kLetters, kMost, 0, "Aclass", ""));
+  EXPECT_THROW(read_results(folder / "empty.mat"), Error);  // there are not two thousand million texts in it
+  for (const double place : {0.5, 2.0, -3.0, 1e300, -1e300, kNaN}) {
+    const auto numbers = [](const std::vector<double>& values) {
+      return std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+    };
+    write_text(folder / "place.mat", matrix_bytes(kLetters, 1, 1, "Aclass", "A") +
+                                         matrix_bytes(kLetters, 1, 1, "name", "x") +
+                                         matrix_bytes(kDoubles, 1, 1, "description", numbers({1e300})) +
+                                         matrix_bytes(kDoubles, 1, 2, "dataInfo", numbers({2.0, place})) +
+                                         matrix_bytes(kDoubles, 1, 1, "data_2", numbers({0.0})));
+    EXPECT_THROW(read_results(folder / "place.mat"), Error) << place;
+  }
 }
 
 TEST(RecordFormat, in_the_system_file_is_checked_and_written_back) {
