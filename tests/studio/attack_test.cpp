@@ -161,6 +161,10 @@ TEST_F(StudioTest, commands_get_no_option_that_reaches_outside) {
   EXPECT_EQ(start("run", {"--out", "/tmp/x"}), 403);
   EXPECT_EQ(start("run", {"--out=/tmp/x"}), 403);
   EXPECT_EQ(start("run", {"--checkpoint", "x"}), 403);
+  EXPECT_EQ(start("run", {"--learned", "../secret.toml"}), 403);
+  EXPECT_EQ(start("run", {"--learned", "/etc/passwd"}), 403);
+  EXPECT_EQ(start("run", {"--learned=x.json"}), 403);
+  EXPECT_EQ(start("advise", {"--report", "x.html"}), 403);
   EXPECT_EQ(start("run", {"other.toml"}), 403);
   EXPECT_EQ(start("run", {"--step", "0.1", "other.toml"}), 403);
   EXPECT_EQ(start("convert", {}), 403);

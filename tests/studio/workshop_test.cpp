@@ -1,4 +1,7 @@
 // What the page asks for: the text stays the truth, and another's change is never overwritten.
+#include <signal.h>
+#include <sys/resource.h>
+
 #include "client.hpp"
 
 namespace entrain::studio {
@@ -112,6 +115,47 @@ TEST_F(StudioTest, run_that_goes_on_is_paused_stepped_and_stopped_and_survives_t
   EXPECT_EQ(act("control", {{"run", run}, {"command", "stop"}}).status, 200);
   while (fs::exists(root_ / "open" / run / "control.socket"))
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
+TEST_F(StudioTest, advice_leaves_a_page_that_the_studio_shows) {
+  const auto started = act("start", {{"verb", "advise"}, {"system", "system.toml"}});
+  ASSERT_EQ(started.status, 200) << started.body;
+  EXPECT_EQ(started.json()["command"], "entrain advise system.toml");
+  const auto number = std::to_string(started.json()["number"].get<int>());
+  EXPECT_EQ(get("/api/page?number=" + number).status, 404) << "not yet";
+  nlohmann::json job;
+  do {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    job = get("/api/state").json()["jobs"][0];
+  } while (!job["ended"].get<bool>());
+  EXPECT_EQ(job["page"], true) << job.dump(1);
+  const auto page = get("/api/page?number=" + number).json();
+  EXPECT_EQ(page["kind"], "advice");
+  EXPECT_TRUE(page["recommendation"].contains("method"));
+  EXPECT_EQ(get("/api/page?number=999").status, 404);
+  EXPECT_EQ(get("/api/page?number=../1").status, 400);
+}
+
+TEST_F(StudioTest, full_disk_is_reported_and_the_old_text_stays) {
+  const auto digest = get("/api/state").json()["digest"].get<std::string>();
+  const auto text = std::string(kSystem) + std::string(100'000, '#') + "\n";
+  ::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit limit{50'000, before.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  const auto refused = act("save", {{"system", "system.toml"}, {"text", text}, {"digest", digest}});
+  const auto table = post("/api/upload?name=t.csv", std::string(100'000, '1'), "application/octet-stream");
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_GE(refused.status, 500);
+  EXPECT_NE(refused.json()["error"].get<std::string>().find("cannot write system.toml"), std::string::npos)
+      << refused.body;
+  EXPECT_EQ(read("open/system.toml"), kSystem);
+  EXPECT_NE(table.status, 200) << "the connection may be closed before all was sent";
+  std::size_t files = 0;
+  for (const auto& entry : fs::directory_iterator(root_ / "open")) files += entry.is_regular_file() ? 1 : 0;
+  EXPECT_EQ(files, 1U) << "nothing is left of either";
+  EXPECT_EQ(act("save", {{"system", "system.toml"}, {"text", text}, {"digest", digest}}).status, 200);
 }
 
 }  // namespace
