@@ -37,6 +37,9 @@ test("fmu_that_crashes_is_a_red_box_with_its_verdict_and_the_studio_goes_on", ()
   await page.locator('[data-name="part"] .title').click();
   assert.match(await page.locator(".properties .failure").textContent(), /SIGSEGV|memory/);
   if (process.env.ENTRAIN_PICTURES) await page.screenshot({ path: path.join(process.env.ENTRAIN_PICTURES, "crash.png") });
+  await page.getByRole("button", { name: "Its log" }).click();
+  await page.waitForSelector("dialog .log.whole", PATIENCE);
+  await page.getByRole("button", { name: "Close", exact: true }).click();
   await page.getByRole("tab", { name: "Text" }).click();
   await page.locator(".cm-content").click();
   await page.keyboard.press("Control+Home");
@@ -101,6 +104,25 @@ test("two_studios_on_one_folder_ask_before_one_overwrites_the_other", () => with
   } finally {
     await second.end();
   }
+}));
+
+test("run_survives_a_killed_server_and_the_next_one_finds_it", () => withStudio("killed", { "system.toml": MECHANICAL.replace("stop = 1.0", "stop = 1e5\nreal_time = 1.0") }, async (page, place) => {
+  await page.waitForSelector('[data-name="left"]', PATIENCE);
+  const first = await startStudio(place);
+  await withPage(first.url, async (other) => {
+    await other.waitForSelector('[data-name="left"]', PATIENCE);
+    await other.locator('[data-action="run"]').click();
+    await other.waitForFunction(() => /t = [1-9]/.test(document.querySelector(".clock").textContent), null, PATIENCE);
+    await first.end("SIGKILL");
+    await other.waitForFunction(() => /does not answer/.test(document.querySelector(".status").textContent), null, PATIENCE);
+  }, { ignoreRefused: true }, ".drawing");
+  const run = path.join(place, "runs", "killed-1");
+  assert.ok(fs.existsSync(path.join(run, "control.socket")), "it goes on");
+  await page.reload();
+  await page.waitForFunction(() => /t = /.test(document.querySelector(".clock").textContent), null, PATIENCE); // the studio that was there finds it
+  await page.locator('[data-action="stop"]').click();
+  await page.waitForFunction(() => /ended/.test(document.querySelector(".clock").textContent), null, PATIENCE);
+  assert.equal(JSON.parse(fs.readFileSync(path.join(run, "run.json"), "utf8")).termination, "interrupted");
 }));
 
 test("page_that_was_cut_off_catches_up_with_what_happened", () => withStudio("cut", { "system.toml": MECHANICAL.replace("stop = 1.0", "stop = 3.0\nreal_time = 1.0") }, async (page, place) => {
