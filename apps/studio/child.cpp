@@ -63,6 +63,8 @@ pid_t spawn(const ChildCommand& command, int input, int output, int errors) {
   ::posix_spawn_file_actions_adddup2(&actions, input, 0);
   ::posix_spawn_file_actions_adddup2(&actions, output, 1);
   ::posix_spawn_file_actions_adddup2(&actions, errors, 2);
+  // A connection that the child holds would stay open when this process is killed, and the page would wait for it.
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, 3);
   sigset_t none;
   ::sigemptyset(&none);
   ::posix_spawnattr_setsigmask(&attributes, &none);

@@ -68,7 +68,9 @@ TEST(Calls, of_an_iteration_are_trials_from_the_same_time_before_each_step) {
   EXPECT_GT(std::count(kinds.begin(), kinds.end(), 't'), 50);
   std::size_t cubic = 0;
   for (std::size_t k = 0; k + 1 < kinds.size(); ++k) {
-    if (kinds[k] == 't') EXPECT_EQ(calls["from"][k], calls["from"][k + 1]) << "taken back, and made again";
+    if (kinds[k] == 't') {
+      EXPECT_EQ(calls["from"][k], calls["from"][k + 1]) << "taken back, and made again";
+    }
     if (calls["coefficients"][k * calls["inputs"].size()].size() == 4) ++cubic;
   }
   EXPECT_GT(cubic, kinds.size() / 2);

@@ -97,9 +97,8 @@ export function insideSubsystem(part: Part, looked: LookedAt | null, events: Ins
     ...(own === undefined ? (calls == null ? [] : [h("p", { class: "quiet" }, "The method integrates its equations itself: it makes no steps of its own.")])
       : [h("div", { class: "inside", "data-inside": "subsystem" }, ...track()), h("div", { class: "row" }, h("button", { type: "button", class: "small", click: () =>
         events.enlarge(`Calls of ${part.name}`, () => h("div", { class: "inside-large" }, chartTools(looked.view), ...track())) }, "Larger"))]),
-    ...missingCalls(looked, events)];
+    ...missingCalls(looked, events), ...(part.kind === "fmu" ? [h("div", { class: "row" }, h("button", { type: "button", class: "small", click: () => events.log(part.name) }, "Its log"))] : [])];
 }
-
 
 export function residualText(looked: LookedAt | null, output: string, input: string): string | null {
   const measured = looked?.page.run.connections?.find((one) => one.output === output && one.input === input);
