@@ -118,8 +118,8 @@ TEST(IntegralDrift, leaves_the_mass_beside_its_rest_unless_corrected) {
 
 class DriftOfMethods : public ::testing::TestWithParam<test::Change> {};
 
-/// Every method takes the correction, and none becomes worse by it: of v(t) of the closed form, over the whole run.
-TEST_P(DriftOfMethods, corrected_rests_where_the_spring_is_relaxed) {
+/// Every method takes the correction: at rest, position and elongation are the same, and the drift does not grow by it.
+TEST_P(DriftOfMethods, corrected_position_and_elongation_agree_at_rest) {
   constexpr double kVelocity = 1.5;
   const auto system = thrown_mass(kVelocity);
   const auto description = test::changed(system.description("jacobi", 0.005, 20.0), GetParam());
