@@ -36,7 +36,7 @@ struct Point {
   std::uint64_t calls = 0;
 };
 
-/// One system, whoever made its truth. Methods that choose their steps get one tolerance after the other instead.
+/// One system with its truth. Methods that choose their steps get one tolerance after the other instead.
 struct Tested {
   std::string name;
   std::vector<double> steps;

@@ -369,7 +369,7 @@ class DirectoryRun {
     for (std::size_t s = 0; s < executor.size(); ++s) {
       rows += std::max<std::size_t>(1, executor.subsystem(SubsystemId{s}).variables().inputs.size());
     }
-    calls_.assign(executor.size(), subsystem::CallLog(std::clamp(kMostRows / rows, kFewestCalls, kMostCalls)));
+    calls_.assign(executor.size(), subsystem::TracedCalls(std::clamp(kMostRows / rows, kFewestCalls, kMostCalls)));
     for (std::size_t s = 0; s < executor.size(); ++s) {
       auto& participant = executor.of(SubsystemId{s});
       executor.divide_steps(SubsystemId{s}, 1);  // ends the short path of held inputs
@@ -578,7 +578,7 @@ class DirectoryRun {
   RunResult result_;
   std::optional<estimate::RunEstimator> estimator_;
   std::optional<RealTimeOptions> real_time_;
-  std::vector<subsystem::CallLog> calls_;  ///< of each subsystem; empty = not asked for
+  std::vector<subsystem::TracedCalls> calls_;  ///< of each subsystem; empty = not asked for
   std::optional<Simulation> simulation_;
   std::unique_ptr<control::ControlChannel> control_;
 };

@@ -26,7 +26,7 @@ double seconds_since(Clock::time_point begun) {
 
 class Traced final : public Subsystem, public ForeignCalls, public EndsInitialization, private SplitStep {
  public:
-  Traced(std::unique_ptr<Subsystem> inner, CallLog& log) : inner_(std::move(inner)), log_(log) {}
+  Traced(std::unique_ptr<Subsystem> inner, TracedCalls& log) : inner_(std::move(inner)), log_(log) {}
 
   std::string_view name() const noexcept override { return inner_->name(); }
   const VariableTable& variables() const noexcept override { return inner_->variables(); }
@@ -67,23 +67,23 @@ class Traced final : public Subsystem, public ForeignCalls, public EndsInitializ
   }
 
   std::unique_ptr<Subsystem> inner_;
-  CallLog& log_;
+  TracedCalls& log_;
   std::optional<Step> posted_;
   Clock::time_point begun_;
 };
 
-std::string_view word_of(CallLog::Kind kind) {
+std::string_view word_of(TracedCalls::Kind kind) {
   switch (kind) {
-    case CallLog::Kind::Step: return "step";
-    case CallLog::Kind::Trial: return "trial";
-    case CallLog::Kind::Rejected: return "rejected";
+    case TracedCalls::Kind::Step: return "step";
+    case TracedCalls::Kind::Trial: return "trial";
+    case TracedCalls::Kind::Rejected: return "rejected";
   }
   return "";
 }
 
 }  // namespace
 
-void CallLog::add(const Subsystem::Step& step, const StepReport& report, double seconds) {
+void TracedCalls::add(const Subsystem::Step& step, const StepReport& report, double seconds) {
   const double rounding = kTimeRounding * step.size;
   for (auto call = calls_.rbegin(); call != calls_.rend() && call->to > step.from + rounding; ++call) {
     if (call->kind == Kind::Step) call->kind = Kind::Trial;
@@ -106,7 +106,7 @@ void CallLog::add(const Subsystem::Step& step, const StepReport& report, double 
   }
 }
 
-void CallLog::thin() {
+void TracedCalls::thin() {
   stride_ *= 2;
   std::vector<double> coefficients;
   std::erase_if(calls_, [&](Call& call) {
@@ -120,11 +120,11 @@ void CallLog::thin() {
   coefficients_ = std::move(coefficients);
 }
 
-std::unique_ptr<Subsystem> traced(std::unique_ptr<Subsystem> inner, CallLog& log) {
+std::unique_ptr<Subsystem> traced(std::unique_ptr<Subsystem> inner, TracedCalls& log) {
   return std::make_unique<Traced>(std::move(inner), log);
 }
 
-std::string calls_csv(const std::vector<const Subsystem*>& subsystems, const std::vector<CallLog>& logs) {
+std::string calls_csv(const std::vector<const Subsystem*>& subsystems, const std::vector<TracedCalls>& logs) {
   std::string text = "subsystem,kind,from,to,seconds,one_in,takes,input";
   for (int p = 0; p <= kMaxInputDegree; ++p) text += fmt::format(",c{}", p);
   text += '\n';

@@ -12,7 +12,7 @@ namespace entrain::subsystem {
 
 /// The calls of one subsystem with the input polynomials that they got, in bounded memory: where a run has more, every
 /// second step is left out, then every fourth, ..., with the calls that were taken back before it.
-class CallLog {
+class TracedCalls {
  public:
   enum class Kind : std::uint8_t {
     Step,
@@ -29,7 +29,7 @@ class CallLog {
     std::uint64_t step = 0;       ///< how many steps went further before
   };
 
-  explicit CallLog(std::size_t most_calls) : most_(most_calls) {}
+  explicit TracedCalls(std::size_t most_calls) : most_(most_calls) {}
 
   void add(const Subsystem::Step& step, const StepReport& report, double seconds);
   const std::vector<Call>& calls() const { return calls_; }
@@ -55,10 +55,10 @@ class CallLog {
 
 /// The subsystem, with all its abilities but the short path of held inputs; its steps are added to `log`, which is
 /// borrowed.
-std::unique_ptr<Subsystem> traced(std::unique_ptr<Subsystem> inner, CallLog& log);
+std::unique_ptr<Subsystem> traced(std::unique_ptr<Subsystem> inner, TracedCalls& log);
 
 /// calls.csv: a row per call and input, in the order of the subsystems; one without input for a subsystem that has
 /// none. Neither name nor variables may be gone.
-std::string calls_csv(const std::vector<const Subsystem*>& subsystems, const std::vector<CallLog>& logs);
+std::string calls_csv(const std::vector<const Subsystem*>& subsystems, const std::vector<TracedCalls>& logs);
 
 }  // namespace entrain::subsystem

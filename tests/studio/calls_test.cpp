@@ -98,7 +98,7 @@ TEST(Calls, of_a_method_that_integrates_the_equations_itself_are_none) {
 }
 
 TEST(Calls, log_keeps_the_last_of_several_calls_as_the_step) {
-  subsystem::CallLog log(16);
+  subsystem::TracedCalls log(16);
   const std::array<double, 2> inputs{1.0, 2.0};
   const auto call = [&](Time from, Duration size, StepOutcome outcome = StepOutcome::Completed) {
     log.add({from, size, InputBlock(inputs.data(), 1, 1)}, {from + size, outcome}, 0.0);
