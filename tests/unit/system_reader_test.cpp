@@ -182,7 +182,7 @@ TEST(SystemReader, reports_unknown_keys_with_line_and_suggestion) {
             Texts{"system.toml:2: unknown-table conections; did you mean 'connections'?"});
   EXPECT_EQ(problems_beside_a_subsystem("stop = 1"),
             Texts{"system.toml:2: unknown-key stop; known: run, method, "
-                  "subsystems, connections, bonds, schedule, placement, sweep, ..."});
+                  "subsystems, connections, bonds, constraints, schedule, scenario, ..."});
   EXPECT_EQ(problems_beside_a_subsystem("[record]\nvariabels = []"),
             Texts{"system.toml:3: unknown-key variabels (owner = record); did you mean 'variables'?"});
   EXPECT_EQ(problems_of("[subsystems.a]\nmodel = \"tough\"\nrolback = false\n[subsystems.a.strat]\nx = 1"),
