@@ -40,7 +40,7 @@ python: ## the Python package in the virtual environment build/python/environmen
 	@tools/link_package $(BUILD)
 
 wheel: ## a wheel that needs nothing of this machine, in build/python/wheels
-	@tools/setup demo python3-venv python3-dev
+	@tools/setup demo python3-venv python3-dev advancecomp
 	@$(MAKE) --no-print-directory build TARGETS=python_package
 	@tools/wheel $(BUILD)
 

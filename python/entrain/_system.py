@@ -152,6 +152,13 @@ class Learning(_Data):
         return f"<entrain.Learning: {len(self.data.get('iterations', []))} runs>"
 
 
+def _state_file(given: PathLike | None) -> str:
+    if given is None:
+        return ""
+    path = Path(given)
+    return str(path / "learning.state" if path.is_dir() else path)
+
+
 class System:
     """A coupled system: subsystems, connections, and how to run them.
 
@@ -444,11 +451,15 @@ class System:
         gain: float = 1.0,
         cutoff: float | None = None,
         forgetting: float | None = None,
+        fade: float = 5.0,
         progressive: str = "auto",
         inputs: str | None = None,
         horizon: float = 0.0,
         memory: int = 0,
         compare: bool = True,
+        state: PathLike | None = None,
+        resume: PathLike | None = None,
+        runs: Sequence[PathLike] = (),
         priority: bool = False,
         threads: int = 1,
         progress: bool | None = None,
@@ -460,12 +471,17 @@ class System:
             iterations: runs at most; with a progressive horizon, for each horizon
             learn_tolerance: what may be missed at a learned input, relative to the range of its signal
             gain: the share of the error that is learned from each run
-            cutoff: of a low-pass filter of the corrections, in Hz; 0: none
+            cutoff: of a low-pass filter of the corrections, in Hz; 0: none; without, on a bench by the measured noise
+            forgetting: share of the corrections that is forgotten from run to run; without, likewise
+            fade: on a bench, corrections fade out this many times what runs differ by away from the run before; 0: never
             progressive: learn the first seconds first: "auto" (if all at once diverges), "always" or "never"
             inputs: what they are corrected to: "held", "linear" or "hermite"; without, the best that all take
             horizon: by which a progressive horizon grows, in s
             memory: earlier runs that the next correction is made of besides the last; 4 needs fewer runs
             compare: find the errors of the run without corrections and of learned held inputs, too
+            state: file that the learning can go on from, written before every run
+            resume: go on from such a file, or from the folder of an `entrain learn`
+            runs: folders or files of recorded runs; learns from them alone, nothing is run
             priority: of paced runs (`real_time`), as for `run`
         """
         options = {
@@ -474,11 +490,15 @@ class System:
             "gain": gain,
             "cutoff": cutoff,
             "forgetting": forgetting,
+            "fade": fade,
             "progressive": progressive,
             "inputs": inputs,
             "horizon": horizon,
             "memory": memory,
             "compare": compare,
+            "state": _state_file(resume or state),
+            "resumes": resume is not None,
+            "runs": [Path(run) for run in runs],
             "priority": priority,
             "threads": threads,
         }
@@ -502,6 +522,7 @@ class System:
         until_trusted: bool = False,
         budget: float = 50.0,
         learned: Learning | PathLike | None = None,
+        calls: bool = False,
         checkpoint: PathLike | None = None,
         every: float | None = None,
         resume: PathLike | None = None,
@@ -527,6 +548,7 @@ class System:
             until_trusted: run again with smaller steps or another method until the result is trusted, with at most
                 `budget` times the steps of the first run
             learned: what `learn` returned, or the file that it saved
+            calls: write calls.csv into `out`: steps and trials of every subsystem, with the inputs that they got
             checkpoint, every, resume: files to continue from (docs/checkpoints.md)
             priority: of a paced run: ask for SCHED_FIFO, locked memory and a core
             threads: the result does not depend on them
@@ -551,6 +573,7 @@ class System:
         arguments = {
             "folder": folder,
             "overwrite": overwrite,
+            "calls": calls,
             "writes_results": out is not None,
             "threads": threads,
             "estimate": estimate,

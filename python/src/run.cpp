@@ -21,6 +21,7 @@ class ProgressObserver : public Observer {
 struct RunArguments {
   std::filesystem::path folder;
   bool overwrite = false;
+  bool calls = false;
   bool writes_results = false;
   int threads = 1;
   bool estimate = true;
@@ -35,6 +36,7 @@ RunArguments arguments_of(nb::dict given) {
   RunArguments arguments;
   arguments.folder = nb::cast<std::filesystem::path>(given["folder"]);
   arguments.overwrite = nb::cast<bool>(given["overwrite"]);
+  arguments.calls = nb::cast<bool>(given["calls"]);
   arguments.writes_results = nb::cast<bool>(given["writes_results"]);
   arguments.threads = nb::cast<int>(given["threads"]);
   arguments.estimate = nb::cast<bool>(given["estimate"]);
@@ -67,6 +69,7 @@ Ran run_it(SystemDescription description, const RunArguments& arguments, Control
   if (arguments.learned) options.run.learned = &*arguments.learned;
   options.folder = arguments.folder;
   options.overwrite = arguments.overwrite;
+  options.calls = arguments.calls;
   options.estimate = arguments.estimate;
   options.results = arguments.writes_results;
   options.system = arguments.system;

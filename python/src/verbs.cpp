@@ -36,7 +36,10 @@ LearnOptions learn_options_of(nb::dict given, Control& control) {
   options.gain = nb::cast<double>(given["gain"]);
   options.cutoff = nb::cast<std::optional<double>>(given["cutoff"]);
   options.forgetting = nb::cast<std::optional<double>>(given["forgetting"]);
+  options.fade = nb::cast<double>(given["fade"]);
   options.horizon = nb::cast<double>(given["horizon"]);
+  options.state = nb::cast<fs::path>(given["state"]);
+  options.resumes = nb::cast<bool>(given["resumes"]);
   options.memory = nb::cast<int>(given["memory"]);
   options.compares = nb::cast<bool>(given["compare"]);
   options.threads = nb::cast<int>(given["threads"]);
@@ -167,9 +170,13 @@ void bind_verbs(nb::module_& module) {
              [](const D& description, nb::dict subsystems, nb::list methods, Control& control, nb::dict given) {
                LearnOptions options = learn_options_of(given, control);
                options.real_time = pace_of(description, nb::cast<bool>(given["priority"]));
+               const auto recorded = nb::cast<std::vector<fs::path>>(given["runs"]);
                const LearnProgress observers{{}, [&](const LearnIteration&) { control.report("learn", -1.0); }, {}};
                auto result = extended(subsystems, methods, control, [&](const Extensions& extensions) {
-                 return learn(description, options, observers, extensions);
+                 if (recorded.empty()) return learn(description, options, observers, extensions);
+                 std::vector<RecordedRun> runs;
+                 for (const auto& run : recorded) runs.push_back(read_recorded_run(run));
+                 return learn_from(description, runs, options, observers, extensions);
                });
                options.interrupt = nullptr;
                return Learning{std::move(result), options};

@@ -181,7 +181,8 @@ class ScenarioMaker {
       return false;
     };
     if (!name) return condition->signal.find('.') != std::string::npos ? false : bad("it names no variable", "");
-    auto& when = entry.when.emplace();
+    entry.when = coupling::ScenarioEntry::Condition{};
+    auto& when = *entry.when;
     if (const auto output = position_in(name->variable, name->variables->outputs)) {
       when.signal = graph_.outputs_of(name->subsystem).first + *output;
     } else if (const auto input = position_in(name->variable, name->variables->inputs)) {

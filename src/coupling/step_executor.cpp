@@ -81,7 +81,7 @@ void StepExecutor::divide_steps(SubsystemId s, int calls) {
   require_no_batch();
   participants_[s].step.divided = calls;
   held_parts_[s].step = {};
-  all_held_ = false;
+  all_held_ = short_way_ = false;
   all_shared_held_ = false;
 }
 
@@ -412,12 +412,13 @@ void StepExecutor::add_times(const StepTask& task, Clock::time_point begun, Cloc
 void StepExecutor::note_batch() {
   ++batches_;
   logs_ = call_log_.has_room();
+  short_way_ = all_held_ && !logs_;
 }
 
 void StepExecutor::run(const CommonStep& common) {
   if (under_way_) require_no_batch();
   if (all_shared_held_ && !is_timed(SubsystemId{0})) return run_shared(common);
-  if (!all_held_ || logs_ || is_timed(SubsystemId{0})) return run_at_length(common);
+  if (!short_way_ || is_timed(SubsystemId{0})) return run_at_length(common);
   const HeldPart* first = held_parts_.data();
   if (pool_.threads() == 1) {
     make_held_steps(first, first + held_parts_.size(), common);
@@ -676,6 +677,7 @@ void StepExecutor::reset() {
   stop_request_.reset();
   call_log_.clear();
   logs_ = shared_ == nullptr;
+  short_way_ = false;
   batches_ = 0;
 }
 

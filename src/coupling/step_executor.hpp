@@ -193,6 +193,7 @@ class StepExecutor {
   bool all_held_ = true;              // every one of them has a function
   bool any_split_ = false;
   CallLog call_log_;
+  bool short_way_ = false;            // every one has a function, and the log is full
   bool logs_ = true;                  // it has room, as the batch under way begins
   std::uint64_t batches_ = 0;         // logged
   std::vector<Time> times_;           // latest communication times ...

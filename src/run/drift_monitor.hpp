@@ -22,6 +22,7 @@ class DriftMonitor {
   void update(CoupledSystem& system, Time now) {
     if (!integrals_.empty()) follow(system, now);
   }
+  bool empty() const { return integrals_.empty(); }  ///< there is nothing to follow
   /// Inputs are corrected in this run.
   bool acts() const { return corrects_ && !integrals_.empty(); }
   void add_to(std::span<double> corrections) const;

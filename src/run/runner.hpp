@@ -109,6 +109,8 @@ class Runner {
   void fill_slopes();
   void exchange_discrete();
   void pass_scenario();
+  void follow_scenario();
+  void measure_corrections();
   void pass_instant();
   void collect_warnings();
   void finish(Termination termination, std::string message);
@@ -132,6 +134,7 @@ class Runner {
   EnergyMonitor energy_;
   DriftMonitor drift_;
   ConstraintForces constraints_;
+  bool is_plain_ = false;                // no scenario, nothing to correct: nothing to ask in a macro step
   std::vector<double> own_corrections_;  // by input, of drift and constraints; empty = there are none
   CorrectionSchedule* corrections_ = nullptr;
   ControlHook* control_ = nullptr;

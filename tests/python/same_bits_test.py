@@ -16,6 +16,7 @@ STOPS = {
     "lotka_volterra": 1.0,
     "mechanical": 0.2,
     "oscillator": 10.0,
+    "sensor_fault": 16.0,
     "two_mass": 20.0,
 }
 METHODS = [method["name"] for method in en.methods()]

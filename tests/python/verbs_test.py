@@ -34,6 +34,7 @@ OTHER_WORDS = {
     "--yes": "most_cases",
     "--log": "arrivals",
     "--fmu": "fmus",
+    "--from": "runs",
 }
 ELSEWHERE = {
     "run": {"--append": "the rows go on in the Result of another call"},
