@@ -482,6 +482,7 @@ class SystemReader {
     entry.where = where;
     std::vector<ScenarioAction> actions;
     std::vector<Key> keys;
+    keys.reserve(std::size(ChoiceNames<ScenarioAction>::all));
     for (const auto& [action, word] : ChoiceNames<ScenarioAction>::all) {
       keys.push_back(
           {std::string(word), [this, &entry, &actions, action = action](const TomlNode& node, const std::string& path) {

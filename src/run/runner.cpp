@@ -189,6 +189,12 @@ void Runner::initialize() {
   for (auto* watcher : watchers_) watcher->begin(system_, settings_);
 }
 
+inline void Runner::prepare_step() {
+  // Values that were set since then, or a checkpoint of the limit from the left.
+  if (system_.engine().events() != nullptr) pass_instant();
+  if (corrections_ != nullptr) corrections_->apply(system_, summary_.macro_steps);
+}
+
 void Runner::advance_while_before(Time t, Steps steps) {
   // Methods land on the stop time to the last bit; a time in between is the user's, so rounding is forgiven.
   const auto there = [&] { return t < settings_.stop ? base::reached(summary_.reached, t) : summary_.reached >= t; };
@@ -200,23 +206,24 @@ void Runner::advance_while_before(Time t, Steps steps) {
       finish(Termination::Interrupted, fmt::format("interrupted at t = {} s", summary_.reached));
       return;
     }
-    if (!is_plain && system_.engine().scenario() != nullptr) pass_scenario();
-    // Values that were set since then, or a checkpoint of the limit from the left.
-    if (system_.engine().events() != nullptr) pass_instant();
-    if (corrections_ != nullptr) corrections_->apply(system_, summary_.macro_steps);
-    if (!is_plain && !own_corrections_.empty()) correct_inputs();
+    if (is_plain) {
+      prepare_step();
+    } else {
+      if (system_.engine().scenario() != nullptr) pass_scenario();
+      prepare_step();
+      if (!own_corrections_.empty()) correct_inputs();
+    }
     const MacroStepReport report = method_.advance(system_);
     auto stopper = system_.engine().stop_request();
     const Time before = std::exchange(summary_.reached, stopper ? system_.time_of(*stopper) : report.reached);
     if (summary_.reached > before) note_macro_step(summary_.reached - before);
-    if (!is_plain) follow_scenario();
+    if (!is_plain) follow_corrections();
     summary_.iterations += report.iterations;
     summary_.rejected_steps += report.rejected;
     if (system_.engine().discrete() != nullptr) exchange_discrete();
     if (system_.engine().apply_schedule(before, summary_.reached)) method_.constants_changed(system_);
     residual_.update(summary_.reached);
     energy_.update(summary_.reached);
-    if (!is_plain) measure_corrections();
     for (auto* watcher : watchers_) watcher->after_step(system_, before, summary_.reached);
     if (!observers_.empty() && summary_.reached > before) notify_observers();
     if (system_.engine().events() != nullptr) pass_instant();
@@ -231,11 +238,8 @@ void Runner::advance_while_before(Time t, Steps steps) {
   }
 }
 
-void Runner::follow_scenario() {
+void Runner::follow_corrections() {
   if (auto* scenario = system_.engine().scenario()) scenario->follow(summary_.reached);
-}
-
-void Runner::measure_corrections() {
   drift_.update(system_, summary_.reached);
   if (!constraints_.empty()) constraints_.measure(system_);
 }

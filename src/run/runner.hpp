@@ -109,8 +109,8 @@ class Runner {
   void fill_slopes();
   void exchange_discrete();
   void pass_scenario();
-  void follow_scenario();
-  void measure_corrections();
+  void prepare_step();
+  void follow_corrections();
   void pass_instant();
   void collect_warnings();
   void finish(Termination termination, std::string message);

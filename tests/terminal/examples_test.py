@@ -10,7 +10,6 @@ import unittest
 PROGRAM = pathlib.Path(os.environ["ENTRAIN_PROGRAM"])
 EXAMPLES = pathlib.Path(os.environ["ENTRAIN_EXAMPLES"])
 OF_OTHER_TOOLS = {"pythonfmu", "unifmu"}  # tests/interop makes their FMUs
-SHORTER = {"drivetrain": ("60", "20")}  # s
 STORIES = sorted({file.parent for file in EXAMPLES.glob("*/*.toml")})
 
 
@@ -39,8 +38,6 @@ class Examples(unittest.TestCase):
                 readme = (folder / "README.md").read_text()
                 words = command_of(readme)
                 words[1] = str(folder)
-                long, short = SHORTER.get(folder.name, (None, None))
-                words = [short if word == long else word for word in words]
                 done = subprocess.run([PROGRAM, *words, "--out", "run"], cwd=work, capture_output=True, text=True, check=False)
                 promised = re.search(r"^Ends: \*(\w+)\*", readme, re.M).group(1)
                 self.assertIn(f"verdict: {promised.capitalize()}", done.stdout, done.stderr)
