@@ -10,9 +10,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostRows = 100'000;  // CallTrace writes fewer
+constexpr std::size_t kMostRows = 100'000;  // TracedCalls has fewer
 
-enum CallColumn : std::size_t { kSubsystem, kKind, kFrom, kTo, kSeconds, kOneIn, kTakes, kInput, kFirstCoefficient };
+// The columns.
+constexpr std::size_t kSubsystem = 0;
+constexpr std::size_t kKind = 1;
+constexpr std::size_t kFrom = 2;
+constexpr std::size_t kTo = 3;
+constexpr std::size_t kSeconds = 4;
+constexpr std::size_t kOneIn = 5;
+constexpr std::size_t kTakes = 6;
+constexpr std::size_t kInput = 7;
+constexpr std::size_t kFirstCoefficient = 8;
 
 /// False when it is no row of the file.
 bool add_row(Json& by_subsystem, const std::vector<std::string>& row) {
