@@ -30,7 +30,8 @@ class Impatient final : public test::StaticModel {
   Error failure_;
 };
 
-RunSummary summary_with(Duration longest, const Error& failure = kGaveUp, const std::string& method = "ifosmondi") {
+RunSummary summary_with(Duration longest, const Error& failure = kGaveUp, const std::string& method = "ifosmondi",
+                        const std::vector<std::string>& options = {}) {
   const ModelFactory models = [&](std::string_view) { return std::make_unique<Impatient>(longest, failure); };
   Simulation simulation(test::changed(test::system_from(R"(
     [run]
@@ -43,7 +44,7 @@ RunSummary summary_with(Duration longest, const Error& failure = kGaveUp, const 
     "a.y" = "b.u"
     "b.y" = "a.u"
   )"),
-                                      {.method = method, .step = 0.1}),
+                                      {.method = method, .step = 0.1, .options = options}),
                         {}, models);
   return simulation.run();
 }
@@ -71,9 +72,33 @@ TEST(TrialFailure, of_a_call_of_an_fmu_cuts_the_step) {
   }
 }
 
+// Nor do explicit methods; f3ornits chooses its steps anyway.
+TEST(TrialFailure, in_an_explicit_method_that_may_go_back_cuts_the_step) {
+  for (const std::string option : {"adaptive=true", "locate_jumps=true"}) {
+    for (const std::string method : {"jacobi", "gauss-seidel", "nepce"}) {
+      const auto summary = summary_with(0.03, call_failed("fmi2Error"), method, {option});
+      EXPECT_EQ(summary.termination, Termination::Completed) << method << " " << option << ": " << summary.message;
+      EXPECT_GE(summary.rejected_steps, 1U) << method << " " << option;
+      EXPECT_LE(summary.largest_step, 0.03) << method << " " << option;
+    }
+  }
+  const auto summary = summary_with(0.03, call_failed("fmi2Error"), "f3ornits");
+  EXPECT_EQ(summary.termination, Termination::Completed) << summary.message;
+  EXPECT_GE(summary.rejected_steps, 1U);
+  EXPECT_LE(summary.largest_step, 0.03);
+}
+
+TEST(TrialFailure, in_an_explicit_method_with_fixed_steps_ends_the_run) {
+  const auto summary = summary_with(0.03, call_failed("fmi2Error"), "jacobi");
+  EXPECT_EQ(summary.termination, Termination::Failed);
+  EXPECT_EQ(test::failure_of(summary).code, FactCode::FmuCallFailed) << summary.message;
+}
+
 TEST(TrialFailure, of_a_call_that_no_smaller_step_cures_is_what_ends_the_run) {
-  for (const std::string method : {"ifosmondi", "missiles"}) {
-    const auto summary = summary_with(1e-9, call_failed("fmi2Error"), method);
+  for (const std::string method : {"ifosmondi", "missiles", "jacobi", "f3ornits"}) {
+    const auto summary =
+        summary_with(1e-9, call_failed("fmi2Error"), method,
+                     method == "jacobi" ? std::vector<std::string>{"locate_jumps=true"} : std::vector<std::string>{});
     EXPECT_EQ(summary.termination, Termination::Failed) << method;
     EXPECT_EQ(test::failure_of(summary).code, FactCode::FmuCallFailed) << method << ": " << summary.message;
   }

@@ -11,6 +11,7 @@
 #include "base/bytes.hpp"
 #include "base/grid.hpp"
 #include "entrain/fact_codes.hpp"
+#include "trials/trials.hpp"
 
 namespace entrain::method {
 namespace {
@@ -121,7 +122,7 @@ StepScheduler::Constraints F3ornits::join(CoupledSystem& system, SubsystemId s) 
 MacroStepReport F3ornits::advance(CoupledSystem& system) {
   MacroStepReport report;
   before_.taken_back_end = kNever;
-  for (reach_next(system); taken_back_for_jump(system); reach_next(system)) ++report.rejected;
+  for (reach_next(system); taken_back(system); reach_next(system)) ++report.rejected;
   commit(system, true);
   for (const SubsystemId s : due_) inputs_.follow(system, estimates_, s);
   ++step_;
@@ -137,7 +138,12 @@ void F3ornits::reach_next(CoupledSystem& system) {
   now_ = std::min(scheduler_.next(due_), settings_.stop);
   if (locates_jumps) keep_before_steps(system);
   jumped_.clear();
-  commit(system, false);
+  try {
+    commit(system, false);
+  } catch (const Error& error) {
+    if (!trials::may_be_retried(error) || !shorter_is_possible()) throw;
+    jumped_ = before_.stepped;
+  }
 }
 
 void F3ornits::plan(CoupledSystem& system) {
@@ -291,7 +297,7 @@ void F3ornits::propose(SubsystemId s, const Verdict& verdict) {
   requests_[s].proposal = member.limits.within(wanted);
 }
 
-// Taking steps back that ended behind a jump.
+// Taking steps back that ended behind a jump, or could not be made.
 
 bool F3ornits::Member::at_its_shortest() const {
   return imposed || size <= limits.min * (1 + kStepRounding);
@@ -327,9 +333,17 @@ void F3ornits::keep_before_steps(CoupledSystem& system) {
   system.save(before_.stepped, before_.steps);
 }
 
-/// True when everything was put back, because a step that ended behind a jump can be made shorter. The subsystems that
-/// it meets, and the stop time, may not let it: what was made again and ended where it did before stays as it is.
-bool F3ornits::taken_back_for_jump(CoupledSystem& system) {
+/// A subsystem failed in its step, which ended with those of others: one of them can be shorter.
+bool F3ornits::shorter_is_possible() const {
+  return before_.kept && now_ < before_.taken_back_end &&
+         std::any_of(before_.stepped.begin(), before_.stepped.end(),
+                     [&](SubsystemId s) { return members_[s].from == before_.now && !members_[s].at_its_shortest(); });
+}
+
+/// True when everything was put back, because a step that ended behind a jump, or failed, can be made shorter. The
+/// subsystems that it meets, and the stop time, may not let it: what was made again and ended where it did before stays
+/// as it is.
+bool F3ornits::taken_back(CoupledSystem& system) {
   if (!before_.kept) return false;
   if (now_ >= before_.taken_back_end) jumped_.clear();
   std::erase_if(jumped_, [&](SubsystemId s) {
@@ -416,7 +430,8 @@ void F3ornitsOptions::bind(OptionBinder& binder) {
                  "unannounced jumps are detected, and samples before a jump are not used behind it");
   binder.boolean(
       "locate_jumps", locate_jumps,
-      "steps that end behind a detected jump are made again, shorter, where all that end with them can be rolled back");
+      "steps that end behind a detected jump, or that a subsystem cannot make, are made again, shorter, where all that "
+      "end with them can be rolled back");
   binder.integer("substeps", substeps, "parts of a step whose inputs exceed the degree the subsystem takes", {1, 1000});
 }
 

@@ -147,7 +147,8 @@ class F3ornits final : public Method {
   void reach_next(CoupledSystem& system);
   void keep_before_plan();
   void keep_before_steps(CoupledSystem& system);
-  bool taken_back_for_jump(CoupledSystem& system);
+  bool shorter_is_possible() const;
+  bool taken_back(CoupledSystem& system);
   void plan(CoupledSystem& system);
   void begin_step(CoupledSystem& system, SubsystemId s);
   void commit(CoupledSystem& system, bool only_readers);
@@ -177,7 +178,7 @@ class F3ornits final : public Method {
   std::vector<Output> outputs_;                   // per output
   std::vector<OutputEstimate> estimates_;         // per output
   std::vector<StepTask> tasks_;                   // of the batch under way
-  std::vector<SubsystemId> jumped_;               // whose outputs did, at the latest synchronization point
+  std::vector<SubsystemId> jumped_;               // at the latest synchronization point; all where a step failed
 
   /// What the macro step under way changes, so that it can be taken back.
   struct Before {

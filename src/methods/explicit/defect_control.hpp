@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -23,6 +24,8 @@ class DefectControl final : public MacroStepControl {
   Duration next(Time event) const override;
   void judge(const CoupledSystem& system, Time reached) override;
   void restart() override;
+  void failed(Duration shorter) override { memory_.proposed = std::min(memory_.proposed, shorter); }
+  Duration shortest() const { return controller_.limits().min; }
   /// Steps with a larger defect than allowed.
   std::uint64_t beyond_tolerance() const { return memory_.beyond_tolerance; }
 

@@ -7,9 +7,12 @@
 #include "coupling/engine.hpp"
 #include "entrain/fact_codes.hpp"
 #include "methods/step_controller.hpp"
+#include "trials/trials.hpp"
 
 namespace entrain::method {
 namespace {
+
+constexpr double kHalf = 0.5;  // of a step that is made again
 
 /// What becomes of input polynomials of this degree in each subsystem: lowered, on how many sub-steps, or sub-steps
 /// that bring nothing.
@@ -40,6 +43,7 @@ void ExplicitOptions::bind(OptionBinder& binder) {
   binder.boolean("adaptive", adaptive, "macro steps by the connection defect; the macro step is the usual one");
   // Held inputs need steps in proportion to the tolerance: steps that vary gain nothing then.
   if (adaptive && !was_adaptive) degree = 1;
+  if (adaptive && !was_adaptive) locate_jumps = true;
   binder.integer("degree", degree,
                  "degree of the input polynomials, by extrapolation from the history; adaptive: 1 unless written",
                  {0, kMaxInputDegree});
@@ -53,14 +57,20 @@ void ExplicitOptions::bind(OptionBinder& binder) {
                 "smallest step in s, where it is not fixed; 0: a thousandth of the step of the run", {0.0});
   binder.number("max_step", max_step,
                 "largest step in s, where it is not fixed; 0: a hundred times the step of the run", {0.0});
+  binder.boolean(
+      "locate_jumps", locate_jumps,
+      "no inputs are extrapolated across an unannounced jump; where all subsystems can be rolled back, a step "
+      "that ends behind one, or in which one of them fails, is made again, shorter; adaptive: true unless "
+      "written");
 }
 
 Requirements ExplicitOptions::requirements() const {
   Requirements needs;
   needs.refresh_in_loops = loops == LoopTreatment::Solve;
-  needs.free_step = adaptive;
+  needs.free_step = adaptive || locate_jumps;
   needs.uses = CapabilityUse::none();
   needs.uses.input_degree = degree > 0;
+  needs.uses.rollback = locate_jumps;
   return needs;
 }
 
@@ -75,7 +85,7 @@ void ExplicitOptions::check(const std::string& method, bool chooses_steps, const
   const ExplicitOptions defaults;
   std::vector<AdaptiveOption> idle{{"relative_tolerance", relative_tolerance, defaults.relative_tolerance},
                                    {"absolute_tolerance", absolute_tolerance, defaults.absolute_tolerance}};
-  if (!chooses_steps) {
+  if (!chooses_steps && !locate_jumps) {
     idle.push_back({"min_step", min_step, defaults.min_step});
     idle.push_back({"max_step", max_step, defaults.max_step});
   }
@@ -107,16 +117,30 @@ void ExplicitStepper::start(CoupledSystem& system, const RunSettings& settings, 
     control_ = &defect_;
   }
   bool imposed = false;
-  for (std::size_t s = 0; s < system.size(); ++s)
-    imposed = imposed || system.capabilities(SubsystemId{s}).imposed_step.has_value();
+  everyone_.clear();
+  goes_back_ = options.locate_jumps && !parts.remembers && !system.has_instants() && settings.prescribed.empty();
+  StepLimits limits = StepSettings{.min_step = options.min_step}.limits(kExplicitLimits, settings.step);
+  for (std::size_t s = 0; s < system.size(); ++s) {
+    const Capabilities& can = system.capabilities(SubsystemId{s});
+    imposed = imposed || can.imposed_step.has_value();
+    goes_back_ = goes_back_ && can.rollback;
+    everyone_.emplace_back(s);
+    limits.narrow(can);
+  }
+  locates_jumps_ = options.locate_jumps;
+  shortest_ = options.adaptive ? defect_.shortest() : limits.min;
+  longest_ = kNever;
+  jumps_ = {};
+  if (locates_jumps_) jumps_.start(system);
   ends_at_events_ = system.has_instants() && !imposed;  // an imposed step is made as it is
   ends_at_instants_ = system.engine().scenario() != nullptr && !imposed;
-  if ((ends_at_events_ || ends_at_instants_) && control_ == nullptr) {
+  if ((ends_at_events_ || ends_at_instants_ || locates_jumps_) && control_ == nullptr) {
     event_grid_.start(settings);
     control_ = &event_grid_;
   }
   if (!settings.prescribed.empty()) {
-    prescribed_.start(settings.prescribed.front(), options.adaptive || ends_at_events_ || ends_at_instants_);
+    prescribed_.start(settings.prescribed.front(),
+                      options.adaptive || locates_jumps_ || ends_at_events_ || ends_at_instants_);
     control_ = &prescribed_;
   }
   start_ = settings.start;
@@ -170,7 +194,10 @@ void ExplicitStepper::evaluate_functions(CoupledSystem& system) {
 }
 
 void ExplicitStepper::begin_step() {
-  if (control_ != nullptr) calendar_.choose(memory_.step, control_->now(), control_->next(events_.earliest_stop()));
+  if (control_ != nullptr) {
+    const Duration size = control_->next(events_.earliest_stop());
+    calendar_.choose(memory_.step, control_->now(), step_without_remainder(std::min(longest_, size), size, shortest_));
+  }
   any_committed_ = false;
   if (!ends_at_events_ && !ends_at_instants_) return;
   std::fill(jumped_.begin(), jumped_.end(), 0);
@@ -223,12 +250,17 @@ void ExplicitStepper::commit_to_event(CoupledSystem& system, std::span<StepTask>
   for (const auto& task : tasks) memory_.sample_at[task.subsystem] = reached - start_;
 }
 
+void ExplicitStepper::constants_changed(const CoupledSystem& system) {
+  inputs_.cut_constants(system);
+  jumps_.forget_past();
+}
+
 /// The past ends here, and what was announced is asked for again.
 void ExplicitStepper::instant_passed(CoupledSystem& system, Time now) {
   events_.start(system, now);
   for (std::size_t s = 0; s < system.size(); ++s) inputs_.cut_history(system, SubsystemId{s});
   for (const SubsystemId s : functions_) system.follow_inputs(s);
-  inputs_.cut_constants(system);
+  constants_changed(system);
   if (control_ != nullptr) control_->restart();
 }
 
@@ -269,6 +301,49 @@ void ExplicitStepper::pass_events(CoupledSystem& system, const StepTask& task) {
   }
 }
 
+/// A step towards a jump that was seen leads half the way to where it was seen, the last one all of it.
+void ExplicitStepper::keep(CoupledSystem& system) {
+  jumps_.begin(system);
+  longest_ = kNever;
+  if (!goes_back_) return;
+  const Duration to_jump = jumps_.jump_by() - control_->now();
+  if (to_jump > 0.0) longest_ = to_jump < 2.0 * shortest_ ? to_jump : kHalf * to_jump;
+  system.save(everyone_, kept_.system);
+  kept_.memory = memory_;
+  kept_.inputs = inputs_.memory();
+  kept_.events = events_.memory();
+}
+
+void ExplicitStepper::take_back(CoupledSystem& system) {
+  longest_ = kHalf * window().size;
+  system.restore(kept_.system);
+  memory_ = kept_.memory;
+  inputs_.restore(kept_.inputs);
+  events_.restore(kept_.events);
+  met_event_ = false;
+}
+
+/// A subsystem failed in the step: whether a shorter one is made in its place.
+bool ExplicitStepper::shortened_after(const Error& error) {
+  if (!can_be_shorter(window()) || !trials::may_be_retried(error)) return false;
+  control_->failed(kHalf * window().size);
+  return true;
+}
+
+bool ExplicitStepper::jump_to_be_located(const CoupledSystem& system) {
+  if (!can_be_shorter(window()) || met_event_ || !jumps_.sees_jump(system, window().size)) return false;
+  jumps_.taken_back(window().to);
+  return true;
+}
+
+/// Behind a macro step: nothing is continued across a jump, or an announced event.
+void ExplicitStepper::pass_jumps(const CoupledSystem& system, const Calendar::Window& step, bool announced) {
+  if (announced) return jumps_.forget_past();
+  if (!jumps_.accept(system, step.to, step.size, goes_back_ && !can_be_shorter(step))) return;
+  for (std::size_t s = 0; s < system.size(); ++s) inputs_.cut_history(system, SubsystemId{s});
+  control_->restart();
+}
+
 MacroStepReport ExplicitStepper::end_step(CoupledSystem& system) {
   const MacroStepReport report = count_step(next_time());
   if (control_ != nullptr) control_->judge(system, report.reached);
@@ -284,7 +359,7 @@ MacroStepReport ExplicitStepper::end_step(CoupledSystem& system) {
 }
 
 std::vector<Fact> ExplicitStepper::warnings(const CoupledSystem& system) const {
-  std::vector<Fact> warnings;
+  std::vector<Fact> warnings = jumps_.warnings();
   if (control_ == &defect_ && defect_.beyond_tolerance() > 0) {
     warnings.push_back(
         {FactCode::InputsBeyondTolerance, {}, {{"steps", defect_.beyond_tolerance()}, {"of", memory_.step}}});

@@ -11,6 +11,7 @@
 #include "methods/explicit/defect_control.hpp"
 #include "methods/explicit/event_grid.hpp"
 #include "methods/explicit/extrapolated_inputs.hpp"
+#include "methods/explicit/jump_watch.hpp"
 #include "methods/explicit/macro_step_control.hpp"
 #include "methods/explicit/prescribed_steps.hpp"
 
@@ -58,6 +59,7 @@ struct ExplicitOptions {
   double absolute_tolerance = 1e-9;
   double min_step = 0.0;
   double max_step = 0.0;
+  bool locate_jumps = false;
 
   void bind(OptionBinder& binder);
   Requirements requirements() const;
@@ -70,9 +72,12 @@ struct ExplicitOptions {
 /// One macro step of an explicit method, part by part: one step of every subsystem on a common grid, or of a size by a
 /// MacroStepControl, under inputs extrapolated from the history. The method calls
 ///
-///     begin_step, for each batch of its order: prepare, commit; end_step
+///     advance with a sweep: for each batch of its order: prepare, commit
 ///
 /// and is that order.
+///
+/// With `locate_jumps`, where every subsystem can be rolled back, a macro step in which a subsystem fails, or that ends
+/// behind an unannounced jump, is taken back and made again, half as long.
 class ExplicitStepper {
  public:
   /// What a method brings of its own.
@@ -80,6 +85,7 @@ class ExplicitStepper {
     const InputFilter* filter = nullptr;
     MacroStepControl* control = nullptr;  ///< in place of `adaptive`
     bool refresh = false;                 ///< all signals are evaluated again at every communication time
+    bool remembers = false;               ///< a sweep changes what the method remembers: it cannot be taken back
   };
   ExplicitStepper() = default;
   ExplicitStepper(const ExplicitStepper&) = delete;  // its control may be one of its own
@@ -98,16 +104,30 @@ class ExplicitStepper {
     return {.reached = reached};
   }
 
-  /// Chooses the size of the macro step.
-  void begin_step();
+  /// One macro step. `sweep()` prepares and commits every subsystem.
+  template <class Sweep>
+  MacroStepReport advance(CoupledSystem& system, const Sweep& sweep) {
+    if (!locates_jumps_) {
+      begin_step();
+      sweep();
+      return end_step(system);
+    }
+    std::uint64_t rejected = 0;
+    for (keep(system); !stays(system, sweep); take_back(system)) ++rejected;
+    if (goes_back_) system.release(kept_.system);
+    const Calendar::Window made = window();
+    const bool announced = met_event_;
+    MacroStepReport report = end_step(system);
+    pass_jumps(system, made, announced);
+    report.rejected = rejected;
+    return report;
+  }
   /// Fixes the inputs of all steps that start with this macro step, from the same outputs.
   void prepare_all(CoupledSystem& system);
   /// Fixes the inputs of `s` if a step of it starts with this macro step.
   void prepare(CoupledSystem& system, SubsystemId s);
   /// Commits the steps that end with this macro step, together.
   void commit(CoupledSystem& system, std::span<const SubsystemId> batch);
-  /// Judges the step; evaluates signals again and solves loops where that is asked for.
-  MacroStepReport end_step(CoupledSystem& system);
 
   // Of the macro step under way.
   bool starts_step(SubsystemId s) const { return calendar_.starts(s, memory_.step); }
@@ -115,7 +135,7 @@ class ExplicitStepper {
   int degree_in_force(SubsystemId s) const { return memory_.degree[s]; }
   Time next_time() const { return calendar_.time(memory_.step + 1); }
 
-  void constants_changed(const CoupledSystem& system) { inputs_.cut_constants(system); }
+  void constants_changed(const CoupledSystem& system);
   void instant_passed(CoupledSystem& system, Time now);
   std::uint64_t steps() const { return memory_.step; }
   std::vector<Fact> warnings(const CoupledSystem& system) const;
@@ -128,7 +148,7 @@ class ExplicitStepper {
 
   template <class Visitor>
   void fields(Visitor& visit) {
-    visit(memory_, inputs_, events_, defect_, event_grid_);
+    visit(memory_, inputs_, events_, defect_, event_grid_, jumps_);
   }
 
  private:
@@ -146,6 +166,37 @@ class ExplicitStepper {
     }
   };
 
+  /// What changes in a sweep.
+  struct Kept {
+    CoupledSystem::Saved system;
+    Memory memory;
+    ExtrapolatedInputs::Memory inputs;
+    EventTracker::Memory events;
+  };
+
+  /// Chooses the size of the macro step.
+  void begin_step();
+  /// Judges the step; evaluates signals again and solves loops where that is asked for.
+  MacroStepReport end_step(CoupledSystem& system);
+  void keep(CoupledSystem& system);
+  void take_back(CoupledSystem& system);
+  bool can_be_shorter(const Calendar::Window& step) const { return goes_back_ && step.size >= 2.0 * shortest_; }
+  bool shortened_after(const Error& error);
+  bool jump_to_be_located(const CoupledSystem& system);
+  void pass_jumps(const CoupledSystem& system, const Calendar::Window& step, bool announced);
+  /// Makes the step. False when it is to be taken back, and a shorter one made.
+  template <class Sweep>
+  bool stays(CoupledSystem& system, const Sweep& sweep) {
+    begin_step();
+    try {
+      sweep();
+    } catch (const Error& error) {
+      if (!shortened_after(error)) throw;
+      return false;
+    }
+    return !jump_to_be_located(system);
+  }
+
   std::size_t collect_tasks(std::span<const SubsystemId> batch);
   /// The start of the macro step: in macro steps; in s since the start of the run when they vary.
   double clock() const { return control_ != nullptr ? control_->now() - start_ : static_cast<double>(memory_.step); }
@@ -160,8 +211,15 @@ class ExplicitStepper {
   DefectControl defect_;                 // with `adaptive`
   PrescribedSteps prescribed_;           // in place of any other control
   EventGrid event_grid_;                 // where subsystems handle events together, or with a scenario
+  JumpWatch jumps_;                      // with `locate_jumps`
   MacroStepControl* control_ = nullptr;  // null: the grid
   Time start_ = 0.0;
+  bool locates_jumps_ = false;
+  bool goes_back_ = false;     // with `locate_jumps`: a macro step can be taken back
+  Duration shortest_ = 0.0;    // of the steps that are made in place of one taken back
+  Duration longest_ = kNever;  // of the macro step under way, behind one that was taken back
+  Kept kept_;                  // where the macro step under way began
+  std::vector<SubsystemId> everyone_;
   bool refresh_ = false;
   bool solve_loops_ = false;
   bool in_lockstep_ = false;

@@ -6,12 +6,12 @@
 namespace entrain::method {
 
 MacroStepReport sequential_sweep(CoupledSystem& system, ExplicitStepper& stepper, const CallingSequence& sequence) {
-  stepper.begin_step();
-  for (const auto& stage : sequence.stages()) {
-    for (const SubsystemId s : stage) stepper.prepare(system, s);
-    stepper.commit(system, stage);
-  }
-  return stepper.end_step(system);
+  return stepper.advance(system, [&] {
+    for (const auto& stage : sequence.stages()) {
+      for (const SubsystemId s : stage) stepper.prepare(system, s);
+      stepper.commit(system, stage);
+    }
+  });
 }
 
 MacroStepReport GaussSeidel::advance(CoupledSystem& system) {

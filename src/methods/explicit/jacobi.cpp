@@ -19,26 +19,27 @@ MacroStepReport Jacobi::advance(CoupledSystem& system) {
 
 /// The same with extrapolated inputs, steps of several sizes, events, and what the options add.
 MacroStepReport Jacobi::advance_with_options(CoupledSystem& system) {
-  stepper_.begin_step();
-  if (power_.any()) power_.before_step(system);
-  stepper_.prepare_all(system);
-  if (late_.any()) late_.before_steps(system, stepper_);
-  stepper_.commit(system, everyone_);
-  if (late_.any()) late_.after_steps(system);
-  if (power_.any()) power_.after_step(system, stepper_.next_time());
-  return stepper_.end_step(system);
+  return stepper_.advance(system, [&] {
+    if (power_.any()) power_.before_step(system);
+    stepper_.prepare_all(system);
+    if (late_.any()) late_.before_steps(system, stepper_);
+    stepper_.commit(system, everyone_);
+    if (late_.any()) late_.after_steps(system);
+    if (power_.any()) power_.after_step(system, stepper_.next_time());
+  });
 }
 
 void Jacobi::start(CoupledSystem& system, const RunSettings& settings) {
   if (options_.by_energy()) {
     energy_control_.start(system, options_.energy_tolerances, options_.bounds(), settings);
   }
+  const bool delays = options_.feedthrough == FeedthroughTreatment::Delay;
+  const ResidualPowerCorrection::Options power{options_.energy_gain, options_.passivity_damping};
   stepper_.start(system, settings, options_,
                  {.control = options_.by_energy() ? &energy_control_ : nullptr,
-                  .refresh = options_.feedthrough == FeedthroughTreatment::Refresh});
-  const bool delays = options_.feedthrough == FeedthroughTreatment::Delay;
+                  .refresh = options_.feedthrough == FeedthroughTreatment::Refresh,
+                  .remembers = delays || power.any()});
   late_.start(system, delays ? options_.late.outputs(system) : std::vector<OutputId>());
-  const ResidualPowerCorrection::Options power{options_.energy_gain, options_.passivity_damping};
   power_.start(system, power, settings);
   only_steps_ = stepper_.in_lockstep() && !delays && !power.any();
   everyone_.clear();

@@ -4,8 +4,7 @@
 
 namespace entrain::method {
 
-/// Chooses the macro steps of an explicit method. Nothing is taken back: a step that was too long is followed by a
-/// shorter one.
+/// Chooses the macro steps of an explicit method. A step that was too long is followed by a shorter one.
 class MacroStepControl {
  public:
   virtual ~MacroStepControl() = default;
@@ -17,6 +16,8 @@ class MacroStepControl {
   virtual void judge(const CoupledSystem& system, Time reached) = 0;
   /// The step ended with an event: no past is continued behind it.
   virtual void restart() {}
+  /// A subsystem failed in the step, which was taken back: the next ones are at most as long as this.
+  virtual void failed(Duration /*shorter*/) {}
 };
 
 }  // namespace entrain::method
