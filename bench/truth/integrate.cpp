@@ -110,7 +110,10 @@ void Extrapolation::smooth_piece(double from, double to, double* x, std::vector<
       while (high - low > 1e-15 * std::max(1.0, std::abs(t))) {
         const double middle = 0.5 * (low + high);
         if (middle <= low || middle >= high) break;
-        if (!attempt(t, middle, x)) throw Error(ErrorCode::SolverFailed, "an event cannot be located");
+        if (!attempt(t, middle, x)) {
+          high = 0.0;
+          break;
+        }
         std::vector<double> there = table_[used_];
         if (crossed(t + middle, there.data(), indicated)) {
           high = middle;
@@ -118,6 +121,10 @@ void Extrapolation::smooth_piece(double from, double to, double* x, std::vector<
         } else {
           low = middle;
         }
+      }
+      if (high == 0.0) {  // the integrator does not reach its tolerance so near to the event: from a nearer place
+        size *= 0.4;
+        continue;
       }
       std::copy(trial_.begin(), trial_.end(), x);
       t += high;

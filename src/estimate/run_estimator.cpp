@@ -108,6 +108,7 @@ struct RunEstimator::Impl {
   void name_limits(const RunSummary& summary);
   double formal_order(const RunSummary& summary) const;
   static bool ends_steps_at_jumps(const RunSummary& summary);
+  static bool found_jumps_late(const RunSummary& summary);
   std::vector<std::vector<Time>> replayed_steps(double factor) const;
   std::vector<Time> shifted_steps(const RunSummary& summary) const;
   static SystemDescription apart(SystemDescription description, const RunSummary& summary);
@@ -136,6 +137,7 @@ struct RunEstimator::Impl {
   std::vector<Fact> of_outputs;  ///< reasons, of the latest judgement
   std::string why_not;           ///< no companion was possible
   bool lands_on_jumps = false;   ///< every jump of the run is at the end of a step
+  bool late_by_as_much = false;  ///< the run found jumps late, and all companions find them where it did
   bool interrupted = false;
   double work = 0.0;  ///< done and planned, in runs
   double done = 0.0;
@@ -313,6 +315,12 @@ bool RunEstimator::Impl::ends_steps_at_jumps(const RunSummary& summary) {
                       [](const Fact& warning) { return warning.code == FactCode::SignalJumps; });
 }
 
+bool RunEstimator::Impl::found_jumps_late(const RunSummary& summary) {
+  return std::any_of(summary.warnings.begin(), summary.warnings.end(), [](const Fact& warning) {
+    return warning.code == FactCode::SignalJumps && warning.number("late").value_or(0.0) > 0.0;
+  });
+}
+
 /// For smooth systems. A subsystem that takes inputs of a lower degree than they have lowers it.
 double RunEstimator::Impl::formal_order(const RunSummary& summary) const {
   const auto* entry = registry.find(summary.method);
@@ -426,7 +434,7 @@ void RunEstimator::Impl::note_judgement(const CompanionJudgement& judgement, con
                           {name},
                           {{"count", judgement.unmatched_jumps}, {"factor", judgement.nearest_factor}}});
   }
-  if (judgement.jumps > 0 && !lands_on_jumps && !judgement.shows_jumps) {
+  if (judgement.jumps > 0 && !lands_on_jumps && (late_by_as_much || !judgement.shows_jumps)) {
     of_outputs.push_back({FactCode::EstimateJumps, {name}, {{"count", judgement.jumps}}});
   }
   if (judgement.event_time_error > 0.0) {
@@ -503,6 +511,8 @@ ErrorEstimate RunEstimator::Impl::result_of(const RunSummary& summary) {
   result = {};
   companions.clear();
   lands_on_jumps = ends_steps_at_jumps(summary);
+  // The short steps behind a jump are in every companion: none has its synchronization point elsewhere.
+  late_by_as_much = chooses_steps && found_jumps_late(summary);
   name_outputs(summary);
   if (const auto* entry = registry.find(summary.method)) {
     const bool own_steps = summary.family == MethodFamily::Asynchronous;

@@ -316,5 +316,35 @@ TEST(RunEstimator, memory_is_bounded) {
               0.03);
 }
 
+/// A force that changes at 2.53 s without being announced, between masses that cannot go back.
+TEST(RunEstimator, jumps_that_adaptive_steps_find_late_keep_the_grade_at_check) {
+  const auto run = run_judged(test::system_from(R"(
+    [run]
+    stop = 6.0
+    step = 0.1
+    method = "jacobi"
+    tolerance = 0.1
+    [method.jacobi]
+    adaptive = true
+    [subsystems.left]
+    model = "two_mass.left"
+    rollback = false
+    states = false
+    [subsystems.right]
+    model = "two_mass.right"
+    rollback = false
+    states = false
+    events = []
+    start = { change_time = 2.53 }
+    [connections]
+    "left.v" = "right.v"
+    "left.x" = "right.x"
+    "right.F" = "left.F"
+  )"));
+  ASSERT_EQ(run.summary.termination, Termination::Completed) << run.summary.message;
+  EXPECT_TRUE(test::has_fact(run.estimate.reasons, FactCode::EstimateJumps));
+  EXPECT_EQ(run.verdict.grade, Grade::Check) << run.verdict.headline();
+}
+
 }  // namespace run_estimator_test
 }  // namespace entrain
