@@ -195,6 +195,20 @@ TEST(ModelDescription, shows_characters_that_a_terminal_would_obey) {
   EXPECT_EQ(text.find('\x1B'), std::string::npos);
 }
 
+/// Of model exchange: a derivative that does not say whose it is says so by its name, or has a state without a name.
+TEST(ModelDescription, states_of_derivatives_without_the_attribute) {
+  const auto states_of = [](const std::string& head) {
+    const std::string exchange = "<ModelExchange modelIdentifier=\"mass\"/><CoSimulation ";
+    const auto text =
+        edited(edited(edited(kTwo, " derivative=\"2\"", ""), "<CoSimulation ", exchange), "modelName=\"Mass\"", head);
+    const auto description = subsystem::parse_model_description(text, "mass.fmu");
+    const auto& derivative = description.variables[description.state_derivatives.front().variable];
+    return description.variables[derivative.derivative_of.value()].name;
+  };
+  EXPECT_EQ(states_of("modelName=\"Mass\" variableNamingConvention=\"structured\""), "v");
+  EXPECT_EQ(states_of("modelName=\"Mass\""), "$state[1]");
+}
+
 TEST(ModelDescription, with_a_document_type_is_refused) {
   const std::string xml = "<!DOCTYPE x [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]>" + std::string(kThree);
   EXPECT_NE(failure_of(xml).find("DOCTYPE"), std::string::npos);

@@ -36,7 +36,8 @@ class Prober {
     require_functions_of_a_step();
     // An FMU that lists no states may have none or may hide them; only listed ones can be trusted.
     if (enter(ProbeStage::States)) {
-      result_.states = !ports().states.empty() && prove("continuous states", &Prober::read_states);
+      result_.states =
+          !ports().states.empty() && !ports().numbered_states && prove("continuous states", &Prober::read_states);
     }
     if (enter(ProbeStage::Rollback)) {
       result_.rollback =

@@ -31,8 +31,8 @@ class ExchangeProber {
     request_.enter(ProbeStage::Begin);
     fresh();  // an FMU that cannot be initialised is an error, not a missing ability
     if (enter(ProbeStage::Linearization)) {
-      const bool directional =
-          flags.directional_derivatives && prove(directional_attribute(version), [&] { differentiate(); });
+      const bool directional = flags.directional_derivatives && !ports_.numbered_states &&
+                               prove(directional_attribute(version), [&] { differentiate(); });
       result_.linearization = directional ? LinearizationSource::Directional : LinearizationSource::Differences;
       fresh();
     }
@@ -159,12 +159,12 @@ class ExchangeProber {
 };
 
 /// A second instance in the life of the process is what such an FMU does not allow: its flags must do.
-FmuAbilities claimed_exchange_abilities(const Fmu& fmu) {
+FmuAbilities claimed_exchange_abilities(const Fmu& fmu, const FmuPorts& ports) {
   const auto& flags = fmu.exchange_flags();
   FmuAbilities result;
   result.rollback = flags.rollback;
-  result.linearization =
-      flags.directional_derivatives ? LinearizationSource::Directional : LinearizationSource::Differences;
+  result.linearization = flags.directional_derivatives && !ports.numbered_states ? LinearizationSource::Directional
+                                                                                 : LinearizationSource::Differences;
   if (flags.once_per_process) result.warnings.push_back(untried_claims(fmu));
   return result;
 }
@@ -199,7 +199,7 @@ FmuAbilities proven_exchange_abilities(Fmu& fmu, const FmuPorts& ports, const st
   fmu.load(FmuInterface::ModelExchange, caller.timeout);
   const bool untried = fmu.exchange_flags().once_per_process || !caller.probe;
   FmuAbilities result =
-      untried ? claimed_exchange_abilities(fmu)
+      untried ? claimed_exchange_abilities(fmu, ports)
               : probed_apart(fmu, caller, exchange_stages_for(caller.uses), [&](const ProbeRequest& request) {
                   return tried_exchange_abilities(fmu, ports, starts, caller, request);
                 });

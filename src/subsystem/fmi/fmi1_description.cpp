@@ -170,7 +170,7 @@ class Reader {
       FmuVariable state;
       state.name = fmt::format("$state[{}]", i + 1);
       state.reference = kFirstNumberedState + i;
-      state.numbered = true;
+      state.numbered = states;
       state.initial = FmuInitial::Calculated;
       FmuVariable derivative = state;
       derivative.name = fmt::format("der($state[{}])", i + 1);

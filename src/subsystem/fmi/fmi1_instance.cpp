@@ -113,7 +113,6 @@ class Fmi1Instance final : public ScalarInstance<Fmi1Functions, fmiComponent, fm
   FmuResult get_values(const FmuVariable& variable, std::span<Value> values) override {
     FmuResult result = initialized();
     if (!result.done()) return result;
-    if (variable.numbered) return get_numbered(variable, values);
     result = graver(result, ScalarInstance::get_values(variable, values));
     if (variable.negated) negate(values.front());
     return result;
@@ -171,16 +170,6 @@ class Fmi1Instance final : public ScalarInstance<Fmi1Functions, fmiComponent, fm
     return result;
   }
 
-  /// A state or a derivative of the model, which have no reference.
-  FmuResult get_numbered(const FmuVariable& variable, std::span<Value> values) {
-    numbers_.resize(description_.state_derivatives.size());
-    const std::size_t index = variable.reference - kFirstNumberedState;
-    const bool is_state = index < numbers_.size();
-    const FmuResult result = is_state ? get_continuous_states(numbers_) : get_derivatives(numbers_);
-    values.front() = numbers_[is_state ? index : index - numbers_.size()];
-    return result;
-  }
-
   static void negate(Value& value) {
     if (auto* number = std::get_if<double>(&value)) *number = -*number;
     if (auto* number = std::get_if<std::int64_t>(&value)) *number = -*number;
@@ -206,7 +195,6 @@ class Fmi1Instance final : public ScalarInstance<Fmi1Functions, fmiComponent, fm
   bool initialized_ = false;
   /// Until it was taken note of, or something was set since, of which the FMU must then be asked again.
   std::optional<fmiEventInfo> after_initialization_;
-  std::vector<double> numbers_;
 };
 
 struct Fmi1HeldCalls {

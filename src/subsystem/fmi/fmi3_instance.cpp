@@ -107,6 +107,7 @@ class Fmi3Instance final : public VersionedInstance<Fmi3Functions, fmi3Instance>
   }
   FmuResult get_values(const FmuVariable& variable, std::span<Value> values) override {
     if (worst_ == FmuStatus::Fatal) return {FmuStatus::Fatal, "getting a value"};
+    if (variable.numbered > 0) return get_numbered(variable, values);
     const Fmi3Called called = functions_.values.get({code_, handle_}, variable, values);
     return noted(static_cast<int>(called.status), called.function);
   }

@@ -48,6 +48,7 @@ struct FmuPorts {
   std::size_t double_outputs = 0;
   std::vector<ValueReference> states, derivatives;  ///< of one type; an array has one
   bool single_states = false;                       ///< that type is Float32
+  bool numbered_states = false;                     ///< some have no reference: known to model exchange alone
   std::vector<PortOrigin> input_origins, output_origins, parameter_origins;
   std::vector<PortOrigin> discrete_input_origins, discrete_output_origins;
   std::vector<PortOrigin> state_origins, local_origins;

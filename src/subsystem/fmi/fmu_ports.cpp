@@ -243,6 +243,7 @@ class PortMaker {
         return;
       }
       type = state->type;
+      ports_.numbered_states = ports_.numbered_states || state->numbered > 0;
       ports_.states.push_back(state->reference);
       ports_.derivatives.push_back(derivative.reference);
       add(*derivative.derivative_of, ports_.table.states, ports_.state_origins);

@@ -140,7 +140,7 @@ FmuAbilities claimed_abilities(const Fmu& fmu, const FmuPorts& ports) {
   const auto& flags = fmu.flags();
   FmuAbilities result;
   result.rollback = flags.rollback;
-  result.states = !ports.states.empty();
+  result.states = !ports.states.empty() && !ports.numbered_states;
   if (result.states && flags.directional_derivatives) result.linearization = LinearizationSource::Directional;
   result.event_mode = flags.event_mode;
   result.output_derivatives = flags.output_derivative_order > 0 && ports.plain;

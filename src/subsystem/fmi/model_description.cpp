@@ -54,6 +54,7 @@ class DescriptionReader : private DescriptionXml {
     find_aliases();
     if (auto fault = fault_of_variables(result_.variables)) fail(std::move(*fault));
     read_structure(root.child("ModelStructure"));
+    if (result_.model_exchange) find_unnamed_states(root.attribute("variableNamingConvention").value());
     return std::move(result_);
   }
 
@@ -333,7 +334,7 @@ class DescriptionReader : private DescriptionXml {
     for (std::size_t i = 0; i < variables.size(); ++i) {
       const auto original = originals.find({variables[i].type, variables[i].reference});
       const bool is_alias =
-          variables[i].causality == FmuCausality::Local && !variables[i].negated && !variables[i].numbered;
+          variables[i].causality == FmuCausality::Local && !variables[i].negated && variables[i].numbered == 0;
       if (is_alias && original != originals.end() && !states.contains(i))
         original->second->other_names.push_back(variables[i].name);
     }
@@ -376,6 +377,44 @@ class DescriptionReader : private DescriptionXml {
     for (const Node node : structure.child("Derivatives").children("Unknown")) {
       result_.state_derivatives.push_back(unknown(node, "ModelStructure, Derivatives"));
     }
+  }
+
+  /// Of derivatives that do not say what they are derivatives of: their names do, or the states are numbers in the
+  /// order of the derivatives, as in FMI 1. Which dependencies are states is not known then.
+  void find_unnamed_states(std::string_view naming) {
+    auto& lines = result_.state_derivatives;
+    bool all_named = true;
+    for (const auto& line : lines) {
+      auto& derivative = result_.variables[line.variable];
+      if (!derivative.derivative_of && naming == "structured")
+        derivative.derivative_of = state_in_name(derivative.name);
+      all_named = all_named && derivative.derivative_of;
+      if (!derivative.dimensions.empty()) return;
+    }
+    if (all_named) return;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      lines[i].dependencies.reset();
+      if (result_.variables[lines[i].variable].derivative_of) continue;
+      FmuVariable state;
+      state.name = fmt::format("$state[{}]", i + 1);
+      state.reference = kFirstNumberedState + static_cast<ValueReference>(i);
+      state.numbered = static_cast<std::uint32_t>(lines.size());
+      state.type = result_.variables[lines[i].variable].type;
+      state.initial = FmuInitial::Calculated;
+      result_.variables[lines[i].variable].derivative_of = result_.variables.size();
+      result_.variables.push_back(std::move(state));
+    }
+  }
+
+  /// "x" of "der(x)" (variableNamingConvention "structured").
+  std::optional<std::size_t> state_in_name(std::string_view name) const {
+    if (!name.starts_with("der(") || !name.ends_with(")")) return std::nullopt;
+    const auto& all = result_.variables;
+    const auto state = std::find_if(all.begin(), all.end(), [&](const FmuVariable& each) {
+      return each.name == name.substr(4, name.size() - 5) && each.type == FmuType::Float64;
+    });
+    if (state == all.end()) return std::nullopt;
+    return static_cast<std::size_t>(state - all.begin());
   }
 
   FmuUnknown unknown(Node node, const std::string& element) const {

@@ -59,6 +59,10 @@ struct FmuDimension {
   std::size_t variable = 0;  ///< index, without a size
 };
 
+/// Stand for references of states that the file does not name and, behind them, of their derivatives; a file may use
+/// these numbers, too.
+inline constexpr ValueReference kFirstNumberedState = 0xf0000000U;
+
 /// What the file says about a clock.
 struct FmuClock {
   ClockKind kind = ClockKind::Triggered;
@@ -88,7 +92,7 @@ struct FmuVariable {
   std::optional<FmuClock> clock;                  ///< of a clock
   std::vector<std::size_t> clocks;                ///< indices: it lives while one of them is active
   std::string mime_type;                          ///< of bytes
-  bool numbered = false;                          ///< FMI 1: a state or its derivative, which have no reference
+  std::uint32_t numbered = 0;                     ///< a state or derivative without a reference: of how many states
   bool negated = false;                           ///< FMI 1: the negative of what its reference stands for
 };
 

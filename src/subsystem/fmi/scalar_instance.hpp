@@ -31,6 +31,7 @@ class ScalarInstance : public VersionedInstance<Functions, Handle> {
     }
   }
   FmuResult get_values(const FmuVariable& variable, std::span<Value> values) override {
+    if (variable.numbered > 0) return Base::get_numbered(variable, values);
     Value& value = values.front();
     switch (variable.type) {
       case FmuType::Float64: return get(functions_.get_reals, variable, 0.0, [&](double number) { value = number; });

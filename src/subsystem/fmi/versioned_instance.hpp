@@ -91,6 +91,16 @@ class VersionedInstance : public FmuInstance {
   virtual FmuStepResult ended(const FmuResult& made, const FmuEnding& ending, const FmuStepCall& arguments,
                               double* outputs) = 0;
 
+  /// A state or a derivative of the model that has no reference.
+  FmuResult get_numbered(const FmuVariable& variable, std::span<Value> values) {
+    numbers_.resize(variable.numbered);
+    const std::size_t index = variable.reference - kFirstNumberedState;
+    const bool is_state = index < numbers_.size();
+    const FmuResult result = is_state ? get_continuous_states(numbers_) : get_derivatives(numbers_);
+    values.front() = numbers_[is_state ? index : index - numbers_.size()];
+    return result;
+  }
+
   /// For the destructors: the FMU may log while it is freed, so what it logs to must still be there.
   void end() noexcept {
     if (handle_ == nullptr || worst_ == FmuStatus::Fatal || !code_.usable()) return;  // no call is allowed then
@@ -152,6 +162,7 @@ class VersionedInstance : public FmuInstance {
   const Functions& functions_;
   base::ForeignCode& code_;
   FmuLog& log_;
+  std::vector<double> numbers_;  ///< of get_numbered
   Handle handle_ = nullptr;
   FmuStatus worst_ = FmuStatus::Ok;
   bool stepping_ = false;  ///< beyond the initialization
