@@ -69,22 +69,23 @@ inline void write_scheduled(const TemporaryFolder& folder, const std::string& na
                                 {"binaries/x86_64-linux/clocked.so", text_of(clocked_fmu3_library())}});
 }
 
-/// Of the FMU in counting_exchange.c: FMI 2, model exchange.
-inline void write_counting(const TemporaryFolder& folder) {
-  constexpr const char* kXml =
+/// Of the FMU in counting_exchange.c: FMI 2, model exchange. `derivative`: what its slope says about its state.
+inline void write_counting(const TemporaryFolder& folder, const std::string& derivative = "derivative=\"1\"") {
+  const std::string xml = fmt::format(
       R"(<fmiModelDescription fmiVersion="2.0" modelName="counting" guid="counting" numberOfEventIndicators="1">
   <ModelExchange modelIdentifier="counting"/>
   <ModelVariables>
     <ScalarVariable name="x" valueReference="0" causality="output" initial="exact"><Real start="0"/></ScalarVariable>
-    <ScalarVariable name="slope" valueReference="1"><Real derivative="1"/></ScalarVariable>
+    <ScalarVariable name="slope" valueReference="1"><Real {}/></ScalarVariable>
     <ScalarVariable name="count" valueReference="0" causality="output" variability="discrete"><Integer/></ScalarVariable>
     <ScalarVariable name="in" valueReference="1" causality="input" variability="discrete"><Integer start="0"/></ScalarVariable>
     <ScalarVariable name="copy" valueReference="2" causality="output" variability="discrete"><Integer/></ScalarVariable>
   </ModelVariables>
   <ModelStructure><Outputs><Unknown index="1"/><Unknown index="3"/><Unknown index="5" dependencies="4"/></Outputs>
     <Derivatives><Unknown index="2" dependencies=""/></Derivatives></ModelStructure>
-</fmiModelDescription>)";
-  write_archive(folder / "counting.fmu", {{"modelDescription.xml", kXml},
+</fmiModelDescription>)",
+      derivative);
+  write_archive(folder / "counting.fmu", {{"modelDescription.xml", xml},
                                           {"binaries/linux64/counting.so", text_of(counting_exchange_library())}});
 }
 

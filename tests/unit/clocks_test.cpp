@@ -634,6 +634,15 @@ TEST(StateEventOfModelExchange, is_an_instant_of_all) {
   EXPECT_EQ(copies[2], 1.0);
 }
 
+/// The order of the derivatives is that of the states, also where nothing names them.
+TEST(StatesThatNothingNames, are_integrated_like_others) {
+  const TemporaryFolder folder;
+  test::write_counting(folder, "");
+  const auto ended = ended_run(system_of(folder, "[subsystems.a]\nfmu = \"counting.fmu\"\n", "", "step = 0.5\n"));
+  EXPECT_EQ(ended.last("a.count"), 3);
+  EXPECT_NEAR(ended.last("a.x"), 1.0, 1e-9);
+}
+
 class TimesThatStandTwice : public testing::TestWithParam<std::string> {};
 
 TEST_P(TimesThatStandTwice, survive_the_results) {
