@@ -33,12 +33,12 @@ double normal_number(std::uint64_t stream, std::uint64_t counter) {
   return radius * std::cos(2.0 * std::numbers::pi * unit_number(mixed(first)));
 }
 
-bool ScenarioEntry::Condition::holds(double value) const {
+bool ScenarioEntry::Condition::holds(double reading) const {
   switch (relation) {
-    case Relation::Below: return value < limit;
-    case Relation::AtMost: return value <= limit;
-    case Relation::Above: return value > limit;
-    case Relation::AtLeast: return value >= limit;
+    case Relation::Below: return reading < limit;
+    case Relation::AtMost: return reading <= limit;
+    case Relation::Above: return reading > limit;
+    case Relation::AtLeast: return reading >= limit;
   }
   return false;
 }

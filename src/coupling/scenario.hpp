@@ -22,7 +22,7 @@ struct ScenarioEntry {
     Relation relation = Relation::Below;
     double limit = 0.0;
 
-    bool holds(double value) const;  ///< never for NaN
+    bool holds(double reading) const;  ///< never for NaN
   };
   struct Parameter {
     SubsystemId subsystem;
