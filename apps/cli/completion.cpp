@@ -72,7 +72,7 @@ std::string bash_script(const CLI::App& program) {
       for word in "${{COMP_WORDS[@]:2}}"; do
         [ -e "$word" ] || continue
         COMPREPLY=($(compgen -W "$("${{COMP_WORDS[0]}}" completion names "$word" 2> /dev/null)" -- "$current"))
-        compopt +o filenames
+        ! type compopt > /dev/null 2>&1 || compopt +o filenames  # zsh has none
         return
       done ;;
     {}) COMPREPLY=($(compgen -W "{}" -- "$current")); return ;;

@@ -134,20 +134,55 @@ class Widths(unittest.TestCase):
                 self.assertTrue(any(re.match(r"verdict: (Trusted|Check|Unreliable|Unknown)", line) for line in lines), lines)
 
 
+# What zsh makes of a line and the key TAB, on a terminal of its own; what it prints besides is an error.
+ZSH = """
+zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell "PS1=; autoload -Uz compinit; compinit -u -D; source <(entrain completion zsh); bindkey '^I' complete-word; print -n READY-; print TO-TYPE"
+zpty -r shell printed "*READY-TO-TYPE*"
+zpty -w -n shell "${LINE}"$'\\t'
+zpty -w -n shell $'\\C-a: \\C-e\\nprint -n END-; print OF-LINE\\n'
+zpty -r shell printed "*END-OF-LINE*"
+print -r -- "$printed"
+"""
+
+
 class Completion(unittest.TestCase):
-    def completed(self, *words):
-        """What bash makes of a line, of which the last word is not complete."""
+    """Of lines whose last word is not complete. Every shell is asked for the same."""
+
+    def in_bash(self, *words):
         script = subprocess.run([PROGRAM, "completion", "bash"], capture_output=True, text=True, check=True).stdout
         script += f"compopt() {{ :; }}\nCOMP_WORDS=({shlex.join(words)})\nCOMP_CWORD={len(words) - 1}\n_entrain\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n"
-        return subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout.split()
+        return subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True, env=self.environment, cwd=EXAMPLES).stdout.split()
+
+    def in_fish(self, *words):
+        script = f"entrain completion fish | source; complete -C '{' '.join(words)}'"
+        with tempfile.TemporaryDirectory() as home:
+            done = subprocess.run(["fish", "-c", script], capture_output=True, text=True, check=True, env={**self.environment, "HOME": home}, cwd=EXAMPLES)
+        self.assertEqual(done.stderr, "")
+        return [line.split("\t")[0] for line in done.stdout.splitlines()]
+
+    def in_zsh(self, *words):
+        done = subprocess.run(["zsh", "-f", "-c", ZSH], capture_output=True, text=True, check=True, timeout=120, cwd=EXAMPLES,
+                              env={**self.environment, "LINE": " ".join(words), "TERM": "dumb"})
+        self.assertNotIn("not found", done.stdout)
+        return [re.findall(r"^: entrain.* (\S+?)(?=\x1b|$)", done.stdout, re.M)[-1]]  # zsh writes the answer into the line
+
+    def setUp(self):
+        self.environment = {**os.environ, "PATH": f"{PROGRAM.parent}:{os.environ['PATH']}"}
 
     def test_variables_of_the_system_methods_and_options_are_completed(self):
-        system = str(EXAMPLES / "mechanical")
-        self.assertEqual(self.completed(str(PROGRAM), "run", system, "--set", "left.m"), ["left.m1"])
-        self.assertEqual(self.completed(str(PROGRAM), "run", "--step", "1e-3", system, "--set", "right.F"), ["right.F"])
-        self.assertEqual(self.completed(str(PROGRAM), "run", system, "--method", "gau"), ["gauss-seidel"])
-        self.assertEqual(self.completed(str(PROGRAM), "run", system, "--thr"), ["--threads"])
-        self.assertEqual(self.completed(str(PROGRAM), "ver"), ["verify", "version"])
+        system = "mechanical"
+        for words, answer in ((("run", system, "--set", "left.m"), ["left.m1"]),
+                              (("run", "--step", "1e-3", system, "--set", "right.F"), ["right.F"]),
+                              (("run", system, "--method", "gau"), ["gauss-seidel"]),
+                              (("run", system, "--thr"), ["--threads"]),
+                              (("ver",), ["verify", "version"])):  # fmt: skip
+            with self.subTest(" ".join(words)):
+                self.assertEqual(self.in_bash("entrain", *words), answer)
+                self.assertEqual(self.in_fish("entrain", *words), answer)
+                if len(answer) == 1:
+                    self.assertEqual(self.in_zsh("entrain", *words), answer)
 
     def test_names_need_a_system_and_shells_take_none(self):
         for words in (["names"], ["bash", "system.toml"]):
