@@ -55,6 +55,35 @@ class PythonFmuTest(unittest.TestCase):
     def test_so_they_do_in_sandboxes_though_they_need_a_tool(self):
         self.expect_two_lags("sandbox = true")
 
+    def test_scenario_replaces_what_arrives_from_its_time_to_its_release(self):
+        step = 0.1
+        with tempfile.TemporaryDirectory() as folder:
+            fmu = pathlib.Path(pythonfmu.builder.FmuBuilder.build_FMU(HERE / "lag.py", dest=folder)).name
+            result = run(folder, f"""
+                scenario = [
+                  {{ at = 0.5, set = "second.u", value = 3.0 }},
+                  {{ at = 1.0, release = "second.u" }},
+                ]
+                [run]
+                stop = 2.0
+                step = {step}
+                method = "jacobi"
+                [subsystems.first]
+                fmu = "{fmu}"
+                start = {{ u = 1.0 }}
+                [subsystems.second]
+                fmu = "{fmu}"
+                [connections]
+                "first.y" = "second.u"
+            """)
+        at = {round(time / step): second for time, second in zip(result["time"], result["second.y"])}
+        first = second = 0.0
+        for k in range(1, 21):
+            held = 3.0 if 5 < k <= 10 else first
+            second = held + (second - held) * math.exp(-step)
+            first = 1.0 - math.exp(-step * k)
+            self.assertAlmostEqual(at[k], second, delta=1e-13)
+
 
 if __name__ == "__main__":
     unittest.main()
