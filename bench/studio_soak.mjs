@@ -32,11 +32,12 @@ await page.waitForSelector('[data-name="left"]');
 const end = Date.now() + 60_000 * MINUTES;
 const samples = [];
 for (let runs = 1; Date.now() < end; ++runs) {
+  await page.evaluate(() => document.querySelectorAll(".answer .verdict").forEach((old) => old.setAttribute("data-old", "")));
   await page.locator('[data-action="run"]').click();
-  await page.waitForSelector(".answer .verdict", { timeout: 120_000 });
+  await page.waitForSelector(".answer .verdict:not([data-old])", { timeout: 120_000 });
   samples.push([serverBytes(), await pageBytes()]);
   if (runs % 10 === 1) console.log(`${runs} runs: server ${(samples.at(-1)[0] / 1e6).toFixed(1)} MB, page ${(samples.at(-1)[1] / 1e6).toFixed(1)} MB`);
-  fs.rmSync(path.join(place, "runs"), { recursive: true, force: true });
+  fs.rmSync(path.join(place, "runs"), { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 }
 await close();
 server.kill("SIGTERM");
