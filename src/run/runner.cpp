@@ -160,7 +160,10 @@ void Runner::initialize() {
     inner_.ask_for(observer->needs().inner);
   }
   if (needs_.slopes) slopes_.assign(values_.size(), kUnknown);
-  if (needs_.differences) differences_.assign(system_.graph().connections().size(), kUnknown);
+  if (needs_.differences) {
+    differences_.assign(system_.graph().connections().size(), kUnknown);
+    residual_.keep_differences();
+  }
   system_.engine().initialize(settings_.start, settings_.stop);
   if (needs_.discrete) system_.engine().discrete()->read(true);
   collect_warnings();
@@ -295,6 +298,7 @@ void Runner::pass_instant() {
   events.run(summary_.reached);
   if (needs_.discrete) system_.engine().discrete()->read(true);
   method_.instant_passed(system_, summary_.reached);
+  residual_.forget_differences();
   if (!observers_.empty()) notify_observers();
 }
 
@@ -304,6 +308,7 @@ void Runner::pass_scenario() {
   if (scenario.is_due(summary_.reached)) {
     scenario.run(summary_.reached, summary_.scenario);
     method_.instant_passed(system_, summary_.reached);
+    residual_.forget_differences();
     if (!observers_.empty()) notify_observers();
   }
   scenario.look(summary_.reached);
@@ -608,6 +613,7 @@ void Runner::resume(std::span<const std::byte> bytes, ResumedFrom from, const st
     ConstraintForces::Memory constraints;
     read(system, method, residual_, energy_, drift, constraints, observers);
     visit_progress(read, summary_);
+    residual_.forget_differences();
     system_.engine().resume(system);
     method_.restore(method);
     drift_.restore(drift);
@@ -627,6 +633,7 @@ void Runner::restore(const Position& position) {
   system_.restore(position.system);
   method_.restore(position.method);
   residual_ = position.residual;
+  residual_.forget_differences();
   energy_ = position.energy;
   drift_.restore(position.drift);
   constraints_.restore(position.constraints);
