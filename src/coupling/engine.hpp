@@ -64,6 +64,7 @@ class Engine {
   const std::vector<PowerBond>& bonds() const { return bonds_; }
   /// Values that are no real numbers; null where there are none.
   DiscreteSignals* discrete() { return discrete_ ? &*discrete_ : nullptr; }
+  bool has_discrete() const { return discrete_.has_value(); }
 
   /// The events that subsystems handle together; null where there are none.
   EventPhase* events() { return events_.get(); }
@@ -98,6 +99,7 @@ class Engine {
   /// Sets the inputs that are scheduled after `before` and not after `now`, a communication time. True when there were
   /// any.
   bool apply_schedule(Time before, Time now);
+  bool has_schedule() const { return !scheduled_inputs_.empty(); }
   /// See CoupledSystem::commit_to_event.
   Time commit_to_event(std::span<StepTask> tasks);
   Time lead(const StepTask& leader, std::span<const StepTask> others);

@@ -13,12 +13,12 @@ constexpr int kLowest = -128;  // the exponent of all that counts as 0
 constexpr int kHighest = 127;  // with all that is larger, and infinity
 constexpr std::size_t kOctaves = kHighest - kLowest + 1;
 
-/// Of a double, as std::ilogb, but for 0 and what is nearly 0, which lie below all octaves, and infinity, above them.
-int exponent(double size) {
+/// Of a double: its exponent, as std::ilogb, counted from the lowest; 0 and what is nearly 0 lie below that, infinity
+/// and NaN far above the highest.
+int octave_of(double size) {
   constexpr unsigned kFraction = 52;
-  constexpr std::uint64_t kExponents = 0x7ff;
   constexpr int kBias = 1023;
-  return static_cast<int>((std::bit_cast<std::uint64_t>(size) >> kFraction) & kExponents) - kBias;
+  return static_cast<int>(std::bit_cast<std::uint64_t>(size) >> kFraction) - kBias - kLowest;
 }
 
 }  // namespace
@@ -27,8 +27,14 @@ OctaveCounts::OctaveCounts(std::size_t channels) : counts_(channels * kOctaves) 
 
 void OctaveCounts::add(std::span<const double> sizes) {
   std::uint64_t* counts = counts_.data();
+  constexpr int kLast = kHighest - kLowest;
   for (const double size : sizes) {
-    if (!std::isnan(size)) ++counts[std::clamp(exponent(size), kLowest, kHighest) - kLowest];
+    const int octave = std::max(octave_of(size), 0);
+    if (octave <= kLast) {
+      ++counts[octave];
+    } else if (!std::isnan(size)) {
+      ++counts[kLast];
+    }
     counts += kOctaves;
   }
 }

@@ -26,8 +26,10 @@ void CouplingResidual::begin(Time start) {
 void CouplingResidual::update(Time now) {
   const double* output = system_->outputs().data();
   for (base::SignalRange& range : ranges_) range.take(*output++);
+  is_latest_ = false;
   if (!system_->all_at(now)) return compare_synchronized(now);
   all_met_ = true;
+  if (!latest_.empty()) return compare_and_keep();
   const double* inputs = system_->inputs().data();
   double* difference = difference_.data();
   system_->engine().transfer().each_uncorrected(system_->signals(),
@@ -35,6 +37,20 @@ void CouplingResidual::update(Time now) {
                                                   const double here = std::abs(inputs[i] - arrived);
                                                   if (here > difference[i]) difference[i] = here;
                                                 });
+}
+
+/// For whoever asks for the differences themselves.
+void CouplingResidual::compare_and_keep() {
+  const double* inputs = system_->inputs().data();
+  double* difference = difference_.data();
+  double* latest = latest_.data();
+  system_->engine().transfer().each_uncorrected(system_->signals(),
+                                                [inputs, difference, latest](std::size_t i, double arrived) {
+                                                  const double here = std::abs(inputs[i] - arrived);
+                                                  latest[i] = here;
+                                                  if (here > difference[i]) difference[i] = here;
+                                                });
+  is_latest_ = true;
 }
 
 void CouplingResidual::compare_synchronized(Time now) {
@@ -90,6 +106,11 @@ void CouplingResidual::look_back() {
 }
 
 void CouplingResidual::read_differences(Time now, std::span<double> all) const {
+  if (is_latest_) {
+    double* to = all.data();
+    for (const InputId input : connected_) *to++ = latest_[input];
+    return;
+  }
   const double* inputs = system_->inputs().data();
   const auto signals = system_->signals();
   const auto& transfer = system_->engine().transfer();

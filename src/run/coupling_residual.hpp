@@ -27,6 +27,10 @@ class CouplingResidual {
   /// What `of` is relative to, in the unit of the input. Of an output that has moved by no more than rounding: its
   /// magnitude, or that of the signals around its subsystem; and no less than matters beside others of its unit.
   double range(const Connection& connection) const;
+  /// `read_differences` will be called after macro steps: what is compared there is kept for it.
+  void keep_differences() { latest_.assign(difference_.size(), 0.0); }
+  /// Signals have changed since the last `update`.
+  void forget_differences() { is_latest_ = false; }
   /// |input - output| of every connection as it is now; NaN where not both ends communicated.
   void read_differences(Time now, std::span<double> all) const;
 
@@ -37,6 +41,7 @@ class CouplingResidual {
   }
 
  private:
+  [[gnu::noinline]] void compare_and_keep();
   [[gnu::noinline]] void compare_synchronized(Time now);
   bool both_ends_communicated(InputId input, Time now) const;
   const std::string& unit_of(OutputId output) const;
@@ -44,6 +49,8 @@ class CouplingResidual {
   const CoupledSystem* system_;
   std::vector<InputId> connected_;         // in the order of the connections
   std::vector<double> difference_;         // per input: largest |input - output| so far
+  std::vector<double> latest_;             // per input: that of the last update; empty = nobody asks
+  bool is_latest_ = false;                 // it is as the signals are now
   std::vector<base::SignalRange> ranges_;  // per output
   std::vector<double> around_;             // per subsystem: largest magnitude of its outputs and connected inputs
   base::UnitSizes sizes_;                  // of the ranges

@@ -27,12 +27,15 @@ void EnergyMonitor::begin(Time start) {
 }
 
 void EnergyMonitor::measure(Time now) {
-  for (std::size_t b = 0; b < meters_.size(); ++b) {
-    Meter& meter = meters_[b];
-    if (system_->time_of(meter.one) != now || system_->time_of(meter.other) != now)
+  const coupling::PowerBond* bond = system_->engine().bonds().data();
+  const auto inputs = system_->inputs();
+  const auto outputs = system_->outputs();
+  const bool all_communicate = system_->all_at(now);
+  for (Meter& meter : meters_) {
+    const coupling::PowerBond& crossed = *bond++;
+    if (!all_communicate && (system_->time_of(meter.one) != now || system_->time_of(meter.other) != now))
       continue;  // measured where both communicate
-    const coupling::BondPowers powers =
-        coupling::powers_of(system_->engine().bonds()[b], system_->inputs(), system_->outputs());
+    const coupling::BondPowers powers = coupling::powers_of(crossed, inputs, outputs);
     const Duration size = now - meter.measured;
     meter.measured = now;
     ++meter.measurements;

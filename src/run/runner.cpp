@@ -160,7 +160,10 @@ void Runner::initialize() {
     inner_.ask_for(observer->needs().inner);
   }
   if (needs_.slopes) slopes_.assign(values_.size(), kUnknown);
-  if (needs_.differences) differences_.assign(system_.graph().connections().size(), kUnknown);
+  if (needs_.differences) {
+    differences_.assign(system_.graph().connections().size(), kUnknown);
+    residual_.keep_differences();
+  }
   system_.engine().initialize(settings_.start, settings_.stop);
   if (needs_.discrete) system_.engine().discrete()->read(true);
   collect_warnings();
@@ -185,49 +188,64 @@ void Runner::initialize() {
   drift_.begin(system_, settings_);
   constraints_.begin(system_, settings_);
   if (drift_.acts() || !constraints_.empty()) own_corrections_.assign(system_.graph().inputs(), 0.0);
-  is_plain_ = system_.engine().scenario() == nullptr && drift_.empty() && constraints_.empty();
   for (auto* watcher : watchers_) watcher->begin(system_, settings_);
 }
 
-inline void Runner::prepare_step() {
+/// What may be asked for in a macro step, and mostly is not.
+bool Runner::is_plain() const {
+  const auto& engine = system_.engine();
+  return control_ == nullptr && !pacer_ && corrections_ == nullptr && watchers_.empty() && engine.events() == nullptr &&
+         !engine.has_discrete() && !engine.has_schedule() && engine.scenario() == nullptr && drift_.empty() &&
+         constraints_.empty();
+}
+
+/// False when the run has ended by it.
+bool Runner::waits_for_others() {
+  if (control_ != nullptr && control_->waits() && !attend()) return false;
+  if (pacer_) pacer_->before_step(summary_.reached);
+  return true;
+}
+
+void Runner::prepare_step() {
+  if (system_.engine().scenario() != nullptr) pass_scenario();
   // Values that were set since then, or a checkpoint of the limit from the left.
   if (system_.engine().events() != nullptr) pass_instant();
   if (corrections_ != nullptr) corrections_->apply(system_, summary_.macro_steps);
+  if (!own_corrections_.empty()) correct_inputs();
+}
+
+void Runner::follow_step(Time before) {
+  follow_corrections();
+  if (system_.engine().discrete() != nullptr) exchange_discrete();
+  if (system_.engine().apply_schedule(before, summary_.reached)) method_.constants_changed(system_);
 }
 
 void Runner::advance_while_before(Time t, Steps steps) {
   // Methods land on the stop time to the last bit; a time in between is the user's, so rounding is forgiven.
   const auto there = [&] { return t < settings_.stop ? base::reached(summary_.reached, t) : summary_.reached >= t; };
-  const bool is_plain = is_plain_;
+  const bool plain = is_plain();
   while (!there()) {
-    if (control_ != nullptr && control_->waits() && !attend()) return;
-    if (pacer_) pacer_->before_step(summary_.reached);
+    if (!plain && !waits_for_others()) return;
     if (is_interrupted()) {
       finish(Termination::Interrupted, fmt::format("interrupted at t = {} s", summary_.reached));
       return;
     }
-    if (is_plain) {
-      prepare_step();
-    } else {
-      if (system_.engine().scenario() != nullptr) pass_scenario();
-      prepare_step();
-      if (!own_corrections_.empty()) correct_inputs();
-    }
+    if (!plain) prepare_step();
     const MacroStepReport report = method_.advance(system_);
     auto stopper = system_.engine().stop_request();
     const Time before = std::exchange(summary_.reached, stopper ? system_.time_of(*stopper) : report.reached);
     if (summary_.reached > before) note_macro_step(summary_.reached - before);
-    if (!is_plain) follow_corrections();
     summary_.iterations += report.iterations;
     summary_.rejected_steps += report.rejected;
-    if (system_.engine().discrete() != nullptr) exchange_discrete();
-    if (system_.engine().apply_schedule(before, summary_.reached)) method_.constants_changed(system_);
+    if (!plain) follow_step(before);
     residual_.update(summary_.reached);
     energy_.update(summary_.reached);
     for (auto* watcher : watchers_) watcher->after_step(system_, before, summary_.reached);
     if (!observers_.empty() && summary_.reached > before) notify_observers();
-    if (system_.engine().events() != nullptr) pass_instant();
-    if (pacer_ && summary_.reached > before) pacer_->after_step(before, summary_.reached);
+    if (!plain) {
+      if (system_.engine().events() != nullptr) pass_instant();
+      if (pacer_ && summary_.reached > before) pacer_->after_step(before, summary_.reached);
+    }
     if (!stopper) stopper = system_.engine().stop_request();  // in an event
     if (stopper) {
       finish(Termination::Completed,
@@ -280,6 +298,7 @@ void Runner::pass_instant() {
   events.run(summary_.reached);
   if (needs_.discrete) system_.engine().discrete()->read(true);
   method_.instant_passed(system_, summary_.reached);
+  residual_.forget_differences();
   if (!observers_.empty()) notify_observers();
 }
 
@@ -289,6 +308,7 @@ void Runner::pass_scenario() {
   if (scenario.is_due(summary_.reached)) {
     scenario.run(summary_.reached, summary_.scenario);
     method_.instant_passed(system_, summary_.reached);
+    residual_.forget_differences();
     if (!observers_.empty()) notify_observers();
   }
   scenario.look(summary_.reached);
@@ -593,6 +613,7 @@ void Runner::resume(std::span<const std::byte> bytes, ResumedFrom from, const st
     ConstraintForces::Memory constraints;
     read(system, method, residual_, energy_, drift, constraints, observers);
     visit_progress(read, summary_);
+    residual_.forget_differences();
     system_.engine().resume(system);
     method_.restore(method);
     drift_.restore(drift);
@@ -612,6 +633,7 @@ void Runner::restore(const Position& position) {
   system_.restore(position.system);
   method_.restore(position.method);
   residual_ = position.residual;
+  residual_.forget_differences();
   energy_ = position.energy;
   drift_.restore(position.drift);
   constraints_.restore(position.constraints);

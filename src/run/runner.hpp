@@ -109,7 +109,10 @@ class Runner {
   void fill_slopes();
   void exchange_discrete();
   void pass_scenario();
-  void prepare_step();
+  bool is_plain() const;
+  [[gnu::noinline]] bool waits_for_others();
+  [[gnu::noinline]] void prepare_step();
+  [[gnu::noinline]] void follow_step(Time before);
   void follow_corrections();
   void pass_instant();
   void collect_warnings();
@@ -134,7 +137,6 @@ class Runner {
   EnergyMonitor energy_;
   DriftMonitor drift_;
   ConstraintForces constraints_;
-  bool is_plain_ = false;                // no scenario, nothing to correct: nothing to ask in a macro step
   std::vector<double> own_corrections_;  // by input, of drift and constraints; empty = there are none
   CorrectionSchedule* corrections_ = nullptr;
   ControlHook* control_ = nullptr;

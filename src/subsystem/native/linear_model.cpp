@@ -11,6 +11,12 @@ double row_times(const Matrix& matrix, std::size_t row, std::span<const double> 
   return sum;
 }
 
+double product(const double* row, std::span<const double> vector) {
+  double sum = 0.0;
+  for (const double value : vector) sum += *row++ * value;
+  return sum;
+}
+
 Matrix product(const Matrix& left, const Matrix& right) {
   Matrix result(left.rows, right.cols);
   for (std::size_t i = 0; i < left.rows; ++i) {
@@ -28,6 +34,11 @@ void LinearModel::set_matrices(Linearization matrices) {
   state_to_rate_ = product(matrices_.C, matrices_.A);
   input_to_rate_ = product(matrices_.C, matrices_.B);
   step_ = numerics::LinearStep(matrices_.A, matrices_.B);
+  output_rows_.clear();
+  for (std::size_t i = 0; i < variables_.outputs.size(); ++i) {
+    for (std::size_t j = 0; j < variables_.states.size(); ++j) output_rows_.push_back(matrices_.C(i, j));
+    for (std::size_t j = 0; j < variables_.inputs.size(); ++j) output_rows_.push_back(matrices_.D(i, j));
+  }
 }
 
 Feedthrough LinearModel::feedthrough() const {
@@ -44,7 +55,11 @@ void LinearModel::derivatives(const Point& at, std::span<double> dx) const {
 }
 
 void LinearModel::outputs(const Point& at, std::span<double> y) const {
-  for (std::size_t i = 0; i < y.size(); ++i) y[i] = row_times(matrices_.C, i, at.x) + row_times(matrices_.D, i, at.u);
+  const double* row = output_rows_.data();
+  for (double& value : y) {
+    value = product(row, at.x) + product(row + at.x.size(), at.u);
+    row += at.x.size() + at.u.size();
+  }
 }
 
 void LinearModel::linearize(const Point&, Linearization& result) const {

@@ -25,8 +25,9 @@ class LinearModel : public Model {
  private:
   VariableTable variables_;
   Linearization matrices_;
-  Matrix state_to_rate_;  ///< C A
-  Matrix input_to_rate_;  ///< C B
+  Matrix state_to_rate_;             ///< C A
+  Matrix input_to_rate_;             ///< C B
+  std::vector<double> output_rows_;  ///< of [C | D]: outputs are evaluated in every step
   numerics::LinearStep step_;
 };
 

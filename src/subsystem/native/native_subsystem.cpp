@@ -85,6 +85,13 @@ class NativeSubsystem final : public Subsystem,
   template <class Call>
   void guarded(Time t, Call&& call) const;
 
+  /// With those of second order.
+  void clear_slopes() {
+    if (slopes_are_zero_) return;
+    std::fill(du(), du() + 2 * inputs_, 0.0);
+    slopes_are_zero_ = true;
+  }
+
   double* x() { return now_.data() + 1; }
   double* u() { return x() + states_; }
   double* du() { return u() + inputs_; }
@@ -98,6 +105,7 @@ class NativeSubsystem final : public Subsystem,
   std::size_t states_;
   std::size_t inputs_;
   std::size_t outputs_;
+  bool slopes_are_zero_ = false;
   /// Everything a step depends on: time reached, states, the inputs, their slopes and curvatures as they ended, and
   /// room for the model's memory when it is saved. In one piece, so that saving is one copy.
   std::vector<double> now_;
@@ -202,7 +210,7 @@ void NativeSubsystem::initialize(Time start, Time) {
 
 void NativeSubsystem::evaluate(std::span<const double> inputs, std::span<double> outputs) {
   std::copy(inputs.begin(), inputs.end(), u());
-  std::fill(du(), du() + 2 * inputs_, 0.0);
+  clear_slopes();
   guarded(now_[0], [&] { model_->outputs(here(), outputs); });
 }
 
@@ -229,11 +237,14 @@ void NativeSubsystem::advance(const Step& step, std::span<double> outputs) {
 
 void NativeSubsystem::keep_inputs_at_end(const InputBlock& inputs, Duration size) {
   if (inputs.degree() == 0) {
-    const auto values = inputs.order(0);
-    std::copy(values.begin(), values.end(), u());
-    std::fill(du(), du() + 2 * inputs_, 0.0);
+    // One by one: a call of a library function costs more than the few numbers there are.
+    const double* values = inputs.order(0).data();
+    double* to = u();
+    for (std::size_t i = 0; i < inputs_; ++i) to[i] = values[i];
+    clear_slopes();
     return;
   }
+  slopes_are_zero_ = false;
   for (std::size_t i = 0; i < inputs_; ++i) {
     u()[i] = inputs.value(i, size);
     du()[i] = inputs.slope(i, size);
@@ -275,6 +286,7 @@ StateId NativeSubsystem::deserialize(std::span<const std::byte> bytes) {
 void NativeSubsystem::restore(StateId id) {
   const double* from = saved_.data() + static_cast<std::size_t>(id) * now_.size();
   std::copy(from, from + now_.size(), now_.begin());
+  slopes_are_zero_ = false;  // not known
   const auto kept = model_->memory();
   std::copy(memory(), memory() + kept.size(), kept.begin());
 }
@@ -327,6 +339,7 @@ void NativeSubsystem::move_to(const Equations::Point& at) {
   std::copy(at.u.begin(), at.u.end(), u());
   std::copy(at.du.begin(), at.du.end(), du());
   std::fill(ddu(), ddu() + inputs_, 0.0);
+  slopes_are_zero_ = false;
 }
 
 void NativeSubsystem::reset() {
