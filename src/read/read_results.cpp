@@ -10,6 +10,7 @@
 #include "entrain/fact_codes.hpp"
 #include "entrain/system_description.hpp"
 #include "read/csv_reader.hpp"
+#include "record/hdf5_plugin.hpp"
 #include "record/journal.hpp"
 #include "record/results_file.hpp"
 #include "record/run_folder.hpp"
@@ -70,7 +71,7 @@ namespace entrain::reading {
 Results read_results_file(const fs::path& file) {
   if (!fs::exists(file) && fs::exists(recording::journal_of(file))) return read_journaled(file);
   const auto extension = file.extension();
-  if (extension == ".h5" || extension == ".hdf5") return read_hdf5(file);
+  if (extension == ".h5" || extension == ".hdf5") return recording::hdf5_plugin(file).read(file);
   if (extension == ".mat") return read_mat(file);
   // Beside a run.json it is ours, and ends in the middle of a row when the program was killed.
   const bool ours = fs::exists(file.parent_path() / "run.json");

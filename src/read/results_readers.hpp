@@ -12,8 +12,7 @@ Results read_results_file(const std::filesystem::path& file);
 /// The results among the files of a run; throws Error{FileFailed} when there is none.
 std::filesystem::path find_results(const std::filesystem::path& folder);
 
-/// The formats that `read_results_file` chooses from; each throws Error{FileFailed} naming what makes no sense.
-Results read_hdf5(const std::filesystem::path& file);
+/// One of the formats that `read_results_file` chooses from; throws Error{FileFailed} naming what makes no sense.
 Results read_mat(const std::filesystem::path& file);
 
 /// Adds a column whose values are at `times`, without those that are not known, on the axis that has just the known

@@ -5,16 +5,16 @@
 
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
-#include "read/results_readers.hpp"
-#include "record/hdf5_support.hpp"
+#include "hdf5/plugin.hpp"
+#include "hdf5/support.hpp"
 
-namespace entrain::reading {
+namespace entrain::hdf5 {
 namespace {
 
 class Hdf5Reader {
  public:
   explicit Hdf5Reader(const std::filesystem::path& file) : path_(file) {
-    recording::silence_hdf5();
+    silence_hdf5();
     file_ = {H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
     if (!file_.valid()) throw unreadable("it is missing or no HDF5 file");
   }
@@ -22,7 +22,7 @@ class Hdf5Reader {
   Results read() {
     Results results;
     for (const auto& link : links_of(file_.id())) {
-      const recording::Hdf5Object group(H5Gopen2(file_.id(), link.c_str(), H5P_DEFAULT), H5Gclose);
+      const Hdf5Object group(H5Gopen2(file_.id(), link.c_str(), H5P_DEFAULT), H5Gclose);
       if (!group.valid()) throw unreadable(fmt::format("'{}' is no group", link));
       read_group(group.id(), results);
     }
@@ -56,13 +56,13 @@ class Hdf5Reader {
 
   /// Of data sets of other types the nearest numbers.
   Numbers numbers(hid_t group, const std::string& link) const {
-    const recording::Hdf5Object set(H5Dopen2(group, link.c_str(), H5P_DEFAULT), H5Dclose);
+    const Hdf5Object set(H5Dopen2(group, link.c_str(), H5P_DEFAULT), H5Dclose);
     if (!set.valid()) throw unreadable(fmt::format("no data set '{}'", link));
-    const recording::Hdf5Object space(H5Dget_space(set.id()), H5Sclose);
+    const Hdf5Object space(H5Dget_space(set.id()), H5Sclose);
     std::vector<double> values(
         static_cast<std::size_t>(std::max<hssize_t>(0, H5Sget_simple_extent_npoints(space.id()))),
         std::numeric_limits<double>::quiet_NaN());
-    const recording::Hdf5Object type(H5Dget_type(set.id()), H5Tclose);
+    const Hdf5Object type(H5Dget_type(set.id()), H5Tclose);
     if (H5Tget_class(type.id()) == H5T_STRING) return {std::move(values), true};  // texts are no numbers
     if (H5Dread(set.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
       throw unreadable(fmt::format("data set '{}' is damaged", link));
@@ -71,10 +71,9 @@ class Hdf5Reader {
   }
 
   static std::string text(hid_t group, const std::string& link, const char* name) {
-    const recording::Hdf5Object attribute(H5Aopen_by_name(group, link.c_str(), name, H5P_DEFAULT, H5P_DEFAULT),
-                                          H5Aclose);
+    const Hdf5Object attribute(H5Aopen_by_name(group, link.c_str(), name, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
     if (!attribute.valid()) return {};
-    const auto type = recording::hdf5_text();
+    const auto type = hdf5_text();
     char* characters = nullptr;
     if (H5Aread(attribute.id(), type.id(), &characters) < 0 || characters == nullptr) return {};
     std::string value(characters);
@@ -84,9 +83,9 @@ class Hdf5Reader {
 
   void read_group(hid_t group, Results& results) const {
     const std::size_t axis = results.axes.size();
-    results.axes.push_back(numbers(group, recording::kHdf5Time).values);
+    results.axes.push_back(numbers(group, kHdf5Time).values);
     for (const auto& link : links_of(group)) {
-      if (link == recording::kHdf5Time) continue;
+      if (link == kHdf5Time) continue;
       auto [values, is_text] = numbers(group, link);
       // Of a run that was killed between a column and its times.
       const std::size_t rows = std::min(values.size(), results.axes[axis].size());
@@ -102,13 +101,13 @@ class Hdf5Reader {
   }
 
   std::filesystem::path path_;
-  recording::Hdf5Object file_;
+  Hdf5Object file_;
 };
 
 }  // namespace
 
-Results read_hdf5(const std::filesystem::path& file) {
+Results read_file(const std::filesystem::path& file) {
   return Hdf5Reader(file).read();
 }
 
-}  // namespace entrain::reading
+}  // namespace entrain::hdf5
