@@ -4,6 +4,6 @@
 
 extern "C" __attribute__((visibility("default"))) const entrain::recording::Hdf5Plugin* entrain_hdf5() {
   using namespace entrain::hdf5;
-  static constexpr entrain::recording::Hdf5Plugin kCalls{ENTRAIN_VERSION, results_file, read_file, write_table};
+  static constexpr entrain::recording::Hdf5Plugin kCalls{ENTRAIN_VERSION, results_file, open_file, write_table};
   return &kCalls;
 }

@@ -11,21 +11,25 @@
 namespace entrain::hdf5 {
 namespace {
 
-class Hdf5Reader {
+class Hdf5Source final : public recording::ColumnSource {
  public:
-  explicit Hdf5Reader(const std::filesystem::path& file) : path_(file) {
+  explicit Hdf5Source(const std::filesystem::path& file) : path_(file) {
     silence_hdf5();
     file_ = {H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
     if (!file_.valid()) throw unreadable("it is missing or no HDF5 file");
+    for_each_group([&](hid_t group) {
+      rows_ = std::max(rows_, samples_in(opened(group, kHdf5Time)));
+      for (const auto& link : links_of(group)) {
+        if (link != kHdf5Time) names_.push_back(text(group, link, "name"));
+      }
+    });
   }
 
-  Results read() {
+  Results read(const std::vector<bool>& chosen) override {
+    silence_hdf5();  // of this thread
     Results results;
-    for (const auto& link : links_of(file_.id())) {
-      const Hdf5Object group(H5Gopen2(file_.id(), link.c_str(), H5P_DEFAULT), H5Gclose);
-      if (!group.valid()) throw unreadable(fmt::format("'{}' is no group", link));
-      read_group(group.id(), results);
-    }
+    std::size_t next = 0;
+    for_each_group([&](hid_t group) { read_group(group, chosen, next, results); });
     return results;
   }
 
@@ -49,19 +53,34 @@ class Hdf5Reader {
     return links;
   }
 
+  template <class Work>
+  void for_each_group(Work&& work) const {
+    for (const auto& link : links_of(file_.id())) {
+      const Hdf5Object group(H5Gopen2(file_.id(), link.c_str(), H5P_DEFAULT), H5Gclose);
+      if (!group.valid()) throw unreadable(fmt::format("'{}' is no group", link));
+      work(group.id());
+    }
+  }
+
+  Hdf5Object opened(hid_t group, const std::string& link) const {
+    Hdf5Object set(H5Dopen2(group, link.c_str(), H5P_DEFAULT), H5Dclose);
+    if (!set.valid()) throw unreadable(fmt::format("no data set '{}'", link));
+    return set;
+  }
+
+  static std::size_t samples_in(const Hdf5Object& set) {
+    const Hdf5Object space(H5Dget_space(set.id()), H5Sclose);
+    return static_cast<std::size_t>(std::max<hssize_t>(0, H5Sget_simple_extent_npoints(space.id())));
+  }
+
   struct Numbers {
     std::vector<double> values;
     bool text = false;
   };
 
   /// Of data sets of other types the nearest numbers.
-  Numbers numbers(hid_t group, const std::string& link) const {
-    const Hdf5Object set(H5Dopen2(group, link.c_str(), H5P_DEFAULT), H5Dclose);
-    if (!set.valid()) throw unreadable(fmt::format("no data set '{}'", link));
-    const Hdf5Object space(H5Dget_space(set.id()), H5Sclose);
-    std::vector<double> values(
-        static_cast<std::size_t>(std::max<hssize_t>(0, H5Sget_simple_extent_npoints(space.id()))),
-        std::numeric_limits<double>::quiet_NaN());
+  Numbers numbers(const Hdf5Object& set, const std::string& link) const {
+    std::vector<double> values(samples_in(set), std::numeric_limits<double>::quiet_NaN());
     const Hdf5Object type(H5Dget_type(set.id()), H5Tclose);
     if (H5Tget_class(type.id()) == H5T_STRING) return {std::move(values), true};  // texts are no numbers
     if (H5Dread(set.id(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
@@ -81,23 +100,27 @@ class Hdf5Reader {
     return value;
   }
 
-  void read_group(hid_t group, Results& results) const {
+  /// `next`: of the file, the column that comes next. A group of which nothing is chosen has no axis, but for all.
+  void read_group(hid_t group, const std::vector<bool>& chosen, std::size_t& next, Results& results) const {
     const std::size_t axis = results.axes.size();
-    results.axes.push_back(numbers(group, kHdf5Time).values);
+    const auto time = opened(group, kHdf5Time);
+    std::size_t rows = samples_in(time);
+    const std::size_t first = results.columns.size();
     for (const auto& link : links_of(group)) {
       if (link == kHdf5Time) continue;
-      auto [values, is_text] = numbers(group, link);
+      const auto set = opened(group, link);
       // Of a run that was killed between a column and its times.
-      const std::size_t rows = std::min(values.size(), results.axes[axis].size());
-      results.cut = results.cut || values.size() != results.axes[axis].size();
-      results.axes[axis].resize(rows);
-      values.resize(rows);
+      results.cut = results.cut || samples_in(set) != rows;
+      rows = std::min(rows, samples_in(set));
+      if (!is_chosen(chosen, next++)) continue;
+      auto [values, is_text] = numbers(set, link);
       results.columns.push_back({text(group, link, "name"), text(group, link, "unit"), text(group, link, "description"),
                                  axis, std::move(values), is_text});
     }
-    for (auto& column : results.columns) {
-      if (column.axis == axis) column.values.resize(results.axes[axis].size());
-    }
+    if (results.columns.size() == first && !chosen.empty()) return;
+    results.axes.push_back(numbers(time, kHdf5Time).values);
+    results.axes[axis].resize(rows);
+    for (std::size_t c = first; c < results.columns.size(); ++c) results.columns[c].values.resize(rows);
   }
 
   std::filesystem::path path_;
@@ -106,8 +129,8 @@ class Hdf5Reader {
 
 }  // namespace
 
-Results read_file(const std::filesystem::path& file) {
-  return Hdf5Reader(file).read();
+std::unique_ptr<recording::ColumnSource> open_file(const std::filesystem::path& file) {
+  return std::make_unique<Hdf5Source>(file);
 }
 
 }  // namespace entrain::hdf5

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "entrain/results.hpp"
+#include "record/column_source.hpp"
 #include "record/results_file.hpp"
 
 namespace entrain::recording {
@@ -22,7 +22,7 @@ struct TableColumn {
 struct Hdf5Plugin {
   std::string_view version;  ///< of the Entrain that built it: C++ types pass between both sides
   std::unique_ptr<ResultsFile> (*results_file)(const std::filesystem::path& file);
-  Results (*read)(const std::filesystem::path& file);
+  std::unique_ptr<ColumnSource> (*open)(const std::filesystem::path& file);
   /// A data set of doubles for each column, in their order; of two with one name the first. Written beside the
   /// file and renamed: a reader sees the old table or the new one.
   void (*write_table)(const std::filesystem::path& file, const std::vector<TableColumn>& columns);
