@@ -2,9 +2,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 install(TARGETS entrain_program entrain_worker_program entrain_studio_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-if(TARGET entrain_mpi)
-  install(TARGETS entrain_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/entrain)
-endif()
+install(TARGETS ${ENTRAIN_PLUGINS} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/entrain)
 install(TARGETS entrain_shared EXPORT entrain LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/entrain DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 # What examples name by its place in the build folder lies beside them when they are installed.

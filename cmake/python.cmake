@@ -63,8 +63,14 @@ foreach(program entrain_program entrain_worker_program entrain_studio_program)
     COMMAND ${CMAKE_COMMAND} -E touch ${package}/bin/${program}.linked VERBATIM)
   list(APPEND python_copies ${package}/bin/${program}.linked)
 endforeach()
+foreach(plugin entrain_hdf5 entrain_pagmo)
+  add_custom_command(OUTPUT ${package}/${plugin}.linked DEPENDS ${plugin}
+    COMMAND ${CMAKE_COMMAND} -E create_symlink $<TARGET_FILE:${plugin}> ${package}/$<TARGET_FILE_NAME:${plugin}>
+    COMMAND ${CMAKE_COMMAND} -E touch ${package}/${plugin}.linked VERBATIM)
+  list(APPEND python_copies ${package}/${plugin}.linked)
+endforeach()
 add_custom_target(python_package DEPENDS ${python_copies})
 add_dependencies(python_package entrain_python entrain_program entrain_worker_program entrain_studio_program)
 
-install(TARGETS entrain_python LIBRARY DESTINATION entrain COMPONENT python EXCLUDE_FROM_ALL)
+install(TARGETS entrain_python entrain_hdf5 entrain_pagmo LIBRARY DESTINATION entrain COMPONENT python EXCLUDE_FROM_ALL)
 install(TARGETS entrain_program entrain_worker_program entrain_studio_program RUNTIME DESTINATION entrain/bin COMPONENT python EXCLUDE_FROM_ALL)

@@ -58,7 +58,7 @@ struct RunArguments : SystemArguments {
   std::optional<std::string> learned;
   std::optional<std::string> out;
   bool overwrite = false;
-  int threads = 1;
+  int threads = 0;  // as many as pay
   bool json = false;
   bool quiet = false;
   bool report = false;
@@ -247,6 +247,23 @@ void add_grade_options(CLI::App& command, RunArguments& arguments) {
 
 }  // namespace
 
+void add_threads(CLI::App& command, int& threads) {
+  const auto number = [](const std::string& text) {
+    int value = 0;
+    const bool fits = CLI::detail::lexical_cast(text, value) && value >= 1 && value <= 1024;
+    return fits ? value : 0;
+  };
+  command
+      .add_option_function<std::string>(
+          "--threads", [&threads, number](const std::string& text) { threads = number(text); },
+          "Threads, or auto: as many as pay, by the times of the first steps (default); the results do not depend on "
+          "them")
+      ->type_name("N|auto")
+      ->check([number](const std::string& text) {
+        return text == "auto" || number(text) > 0 ? std::string() : "'" + text + "' is neither auto nor 1 to 1024";
+      });
+}
+
 Command add_run(CLI::App& program) {
   auto* command = add_subcommand(program, "run", "Run a system and write its results",
                                  "entrain run examples/mechanical --method gauss-seidel --step 1e-4");
@@ -266,9 +283,7 @@ Command add_run(CLI::App& program) {
   arguments->checkpoint.add(*command);
   arguments->pace.add(*command);
   add_grade_options(*command, *arguments);
-  command->add_option("--threads", arguments->threads, "Threads; the results do not depend on them")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1024));
+  add_threads(*command, arguments->threads);
   command->add_option("--watch", arguments->watched, "Show the course of a signal; may be repeated")
       ->type_name("SUB.VAR")
       ->allow_extra_args(false);

@@ -58,6 +58,7 @@ enum class FactCode : std::uint16_t {
   ScenarioLate,
   ScenarioNeverTrue,
   ConstraintKept,
+  ThreadsChosen,
   IntegralDrift,
   NoRedundantIntegral,
   RedundantIntegral,

@@ -33,6 +33,9 @@ struct ENTRAIN_API Results {
 /// Reads what a run recorded: CSV, HDF5 or MAT, or the folder of a run, whose run.json contains the units that a table
 /// of numbers cannot hold. Throws Error{FileFailed}.
 ENTRAIN_API Results read_results(const std::filesystem::path& path);
+/// Of these signals alone, such as "motor.*" ('*' stands for any characters): the others take no memory, however large
+/// the file is. What matches nothing is left out.
+ENTRAIN_API Results read_results(const std::filesystem::path& path, const std::vector<std::string>& patterns);
 
 /// Writes results as a run records them, in the format that the name of the file determines: .csv, .h5 or .mat. A file
 /// that is there is replaced. Throws Error{FileFailed}.

@@ -112,7 +112,7 @@ struct Logging {
 };
 
 struct RunOptions {
-  int threads = 1;
+  int threads = 1;  ///< 0 = as many as pay, by the times of the first steps (docs/adr/0118); the results are the same
   /// Checked once per macro step; set it (from a signal handler, another thread) to end the run as interrupted.
   const std::atomic<bool>* interrupt = nullptr;
   /// The same for threads; checked likewise.

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 from . import _core
 from ._error import Error, Fact, warn
@@ -527,7 +527,7 @@ class System:
         every: float | None = None,
         resume: PathLike | None = None,
         priority: bool = False,
-        threads: int = 1,
+        threads: int | Literal["auto"] = "auto",
         progress: bool | None = None,
         **keys: Any,
     ) -> Result:
@@ -551,7 +551,8 @@ class System:
             calls: write calls.csv into `out`: steps and trials of every subsystem, with the inputs that they got
             checkpoint, every, resume: files to continue from (docs/checkpoints.md)
             priority: of a paced run: ask for SCHED_FIFO, locked memory and a core
-            threads: the result does not depend on them
+            threads: "auto": as many as pay, by the times of the first steps, but one with subsystems in Python; the result
+                does not depend on them
             progress: show a bar; without a word, in notebooks and terminals
 
         Further keys, here and in the other verbs: `start`, `tolerances`, `open`, `exclude`, `isolate`, `sandbox`; at the
@@ -575,7 +576,7 @@ class System:
             "overwrite": overwrite,
             "calls": calls,
             "writes_results": out is not None,
-            "threads": threads,
+            "threads": None if threads == "auto" else threads,
             "estimate": estimate,
             "priority": priority,
             "budget": float(budget) if until_trusted else None,

@@ -23,7 +23,7 @@ struct RunArguments {
   bool overwrite = false;
   bool calls = false;
   bool writes_results = false;
-  int threads = 1;
+  std::optional<int> threads;  // none = as many as pay
   bool estimate = true;
   bool priority = false;
   std::optional<double> budget;  ///< run until the result is trusted
@@ -38,7 +38,9 @@ RunArguments arguments_of(nb::dict given) {
   arguments.overwrite = nb::cast<bool>(given["overwrite"]);
   arguments.calls = nb::cast<bool>(given["calls"]);
   arguments.writes_results = nb::cast<bool>(given["writes_results"]);
-  arguments.threads = nb::cast<int>(given["threads"]);
+  const auto threads = nb::cast<std::optional<int>>(given["threads"]);
+  if (threads && *threads < 1) throw nb::value_error("threads must be \"auto\", 1 or more");
+  arguments.threads = threads;
   arguments.estimate = nb::cast<bool>(given["estimate"]);
   arguments.priority = nb::cast<bool>(given["priority"]);
   arguments.budget = nb::cast<std::optional<double>>(given["budget"]);
@@ -47,7 +49,6 @@ RunArguments arguments_of(nb::dict given) {
   arguments.checkpoint = {nb::cast<Path>(given["checkpoint"]), nb::cast<std::optional<double>>(given["every"]),
                           nb::cast<Path>(given["resume"]), false};
   arguments.system = nb::cast<std::string>(given["system"]);
-  if (arguments.threads < 1) throw nb::value_error("threads must be 1 or more");
   return arguments;
 }
 
@@ -62,7 +63,8 @@ Ran run_it(SystemDescription description, const RunArguments& arguments, Control
   ResultsRecorder recorder(description.record);
   ProgressObserver progress(control);
   RunDirectoryOptions options;
-  options.run.threads = arguments.threads;
+  const bool in_python = extensions.models || extensions.subsystems;  // one at a time holds its lock
+  options.run.threads = arguments.threads.value_or(in_python ? 1 : 0);
   options.run.tries_everything = false;  // as the program does, to the same bits
   options.run.interrupt = &control.interrupt();
   options.run.real_time = pace_of(description, arguments.priority);

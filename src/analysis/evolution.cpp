@@ -1,13 +1,10 @@
-// NSGA-II by pagmo2; by itself because of its headers.
+// NSGA-II by pagmo2, which a plug-in is linked with.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <pagmo/algorithm.hpp>
-#include <pagmo/algorithms/nsga2.hpp>
-#include <pagmo/bfe.hpp>
-#include <pagmo/population.hpp>
-#include <pagmo/problem.hpp>
+#include <tuple>
 
+#include "analysis/pagmo_plugin.hpp"
 #include "analysis/search.hpp"
 
 namespace entrain::analysis {
@@ -27,9 +24,9 @@ class Decoder {
     std::iota(gained_.begin(), gained_.end(), std::size_t{0});
   }
 
-  std::pair<pagmo::vector_double, pagmo::vector_double> bounds() const {
-    pagmo::vector_double low(subsystems_, 0.0);
-    pagmo::vector_double high(subsystems_, 1.0);
+  std::pair<std::vector<double>, std::vector<double>> bounds() const {
+    std::vector<double> low(subsystems_, 0.0);
+    std::vector<double> high(subsystems_, 1.0);
     low.insert(low.end(), gained_.size(), 0.0);
     high.insert(high.end(), gained_.size(), settings_->largest_gain);
     low.push_back(std::log10(settings_->shortest_step));
@@ -39,7 +36,7 @@ class Decoder {
     return {low, high};
   }
 
-  CouplingChoice choice(const pagmo::vector_double& x) const {
+  CouplingChoice choice(std::span<const double> x) const {
     std::vector<std::size_t> sequence(subsystems_);
     std::iota(sequence.begin(), sequence.end(), std::size_t{0});
     std::stable_sort(sequence.begin(), sequence.end(), [&](std::size_t a, std::size_t b) { return x[a] < x[b]; });
@@ -62,6 +59,8 @@ class Decoder {
 /// Many at once, so that they share the threads.
 class ChoiceRater {
  public:
+  static constexpr std::size_t kObjectives = 3;
+
   ChoiceRater(OperatingNetworks networks, const EvolutionSettings& settings)
       : networks_(networks), settings_(settings), decoder_(networks.front(), settings) {}
 
@@ -70,9 +69,9 @@ class ChoiceRater {
     return evaluate_all(networks_, choices, settings_.threads, settings_.interrupt);
   }
   /// The objectives of each choice, one after the other; what cannot be judged is worse than anything.
-  pagmo::vector_double objectives(const std::vector<CouplingChoice>& choices) const {
+  std::vector<double> objectives(const std::vector<CouplingChoice>& choices) const {
     constexpr double kWorst = 1e30;
-    pagmo::vector_double result;
+    std::vector<double> result;
     const auto judged = qualities(choices);
     for (std::size_t i = 0; i < choices.size(); ++i) {
       const bool known = std::isfinite(judged[i].radius) && std::isfinite(judged[i].consistency);
@@ -89,44 +88,24 @@ class ChoiceRater {
   Decoder decoder_;
 };
 
-/// The problem as pagmo asks for it: copied at will, so it borrows.
-struct Problem3 {
-  const ChoiceRater* rater = nullptr;
-
-  pagmo::vector_double fitness(const pagmo::vector_double& x) const {
-    return rater->objectives({rater->decoder().choice(x)});
-  }
-  std::pair<pagmo::vector_double, pagmo::vector_double> get_bounds() const { return rater->decoder().bounds(); }
-  static pagmo::vector_double::size_type get_nobj() { return 3; }
-  static pagmo::vector_double::size_type get_nix() { return 1; }
-};
-
-/// A generation at a time, as pagmo asks for it.
-struct Batch {
-  const ChoiceRater* rater = nullptr;
-
-  pagmo::vector_double operator()(const pagmo::problem& problem, const pagmo::vector_double& all) const {
-    const auto length = static_cast<std::ptrdiff_t>(problem.get_nx());
-    std::vector<CouplingChoice> choices;
-    for (auto at = all.begin(); at != all.end(); at += length) {
-      choices.push_back(rater->decoder().choice(pagmo::vector_double(at, at + length)));
-    }
-    return rater->objectives(choices);
-  }
-};
-
 }  // namespace
 
 std::vector<FoundChoice> evolve_choices(OperatingNetworks networks, const EvolutionSettings& settings,
                                         std::span<const CouplingChoice> seeds) {
   const ChoiceRater rater(networks, settings);
-  const pagmo::bfe batch(Batch{&rater});
-  pagmo::population population(pagmo::problem(Problem3{&rater}), batch, settings.population, settings.seed);
-  pagmo::nsga2 nsga2(settings.generations, 0.95, 10.0, 0.05, 50.0, settings.seed);
-  nsga2.set_bfe(batch);
-  population = pagmo::algorithm(std::move(nsga2)).evolve(population);
+  EvolutionProblem problem;
+  std::tie(problem.low, problem.high) = rater.decoder().bounds();
+  problem.integers = 1;
+  problem.objectives = ChoiceRater::kObjectives;
+  problem.rate = [&](std::span<const double> all) {
+    std::vector<CouplingChoice> choices;
+    for (; !all.empty(); all = all.subspan(problem.low.size()))
+      choices.push_back(rater.decoder().choice(all.first(problem.low.size())));
+    return rater.objectives(choices);
+  };
+  const auto last = pagmo_plugin().nsga2(problem, {settings.population, settings.generations, settings.seed});
   std::vector<CouplingChoice> choices(seeds.begin(), seeds.end());
-  for (const auto& x : population.get_x()) choices.push_back(rater.decoder().choice(x));
+  for (const auto& x : last) choices.push_back(rater.decoder().choice(x));
   return front_of(choices, rater.qualities(choices));
 }
 

@@ -15,6 +15,10 @@ class Sha256 {
  public:
   using Digest = std::array<std::byte, 32>;
 
+  /// Those of the processor for this sum, if it has any; the result is the same.
+  static bool has_instructions();
+  explicit Sha256(bool by_instructions = has_instructions()) : by_instructions_(by_instructions) {}
+
   void add(std::span<const std::byte> bytes);
   /// Nothing may be added afterwards.
   Digest digest();
@@ -26,6 +30,7 @@ class Sha256 {
                                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   std::array<std::byte, 64> block_{};
   std::uint64_t size_ = 0;  ///< bytes so far
+  bool by_instructions_;
 };
 
 Sha256::Digest sha256(std::span<const std::byte> bytes);

@@ -1,8 +1,8 @@
 #include "base/text_file.hpp"
 
+#include <sys/types.h>
+
 #include <cerrno>
-#include <cstdio>
-#include <memory>
 #include <system_error>
 
 #include "entrain/error.hpp"
@@ -25,25 +25,39 @@ namespace fs = std::filesystem;
 
 }  // namespace
 
-std::string read_text_file(const fs::path& path, const TextFileKind& kind) {
+RegularFile::RegularFile(const fs::path& path, std::string_view remedy) : path_(path), file_(nullptr, std::fclose) {
   std::error_code error;
   const auto status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found)
     fail_reading({FactCode::NoSuchFile, {path.string()}}, "Check its name and its folder");
   if (error) fail_to_read(path, error);
-  if (!fs::is_regular_file(status)) fail_reading({FactCode::NotRegularFile, {path.string()}}, kind.remedy);
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
-  if (file == nullptr) fail_to_read(path, {errno, std::generic_category()});
-  const auto size = fs::file_size(path, error);
+  if (!fs::is_regular_file(status)) fail_reading({FactCode::NotRegularFile, {path.string()}}, remedy);
+  file_.reset(std::fopen(path.c_str(), "rb"));
+  if (file_ == nullptr) fail_to_read(path, {errno, std::generic_category()});
+  size_ = fs::file_size(path, error);
   if (error) fail_to_read(path, error);
-  if (size > kind.most_bytes)
+}
+
+std::size_t RegularFile::read(char* to, std::size_t count) {
+  const std::size_t got = std::fread(to, 1, count, file_.get());
+  if (std::ferror(file_.get()) != 0) fail_to_read(path_, {errno, std::generic_category()});
+  return got;
+}
+
+void RegularFile::seek(std::uintmax_t place) {
+  if (::fseeko(file_.get(), static_cast<off_t>(place), SEEK_SET) != 0)
+    fail_to_read(path_, {errno, std::generic_category()});
+}
+
+std::string read_text_file(const fs::path& path, const TextFileKind& kind) {
+  RegularFile file(path, kind.remedy);
+  if (file.size() > kind.most_bytes)
     fail_reading({FactCode::FileTooLarge,
                   {path.string()},
-                  {{"size", size >> 20U}, {"limit", kind.most_bytes >> 20U}, {"kind", kind.name}}},
+                  {{"size", file.size() >> 20U}, {"limit", kind.most_bytes >> 20U}, {"kind", kind.name}}},
                  kind.remedy);
-  std::string text(size, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-  if (std::ferror(file.get()) != 0) fail_to_read(path, {errno, std::generic_category()});
+  std::string text(file.size(), '\0');
+  text.resize(file.read(text.data(), text.size()));
   return text;
 }
 

@@ -25,10 +25,19 @@ void relax() {
 
 }  // namespace
 
-ThreadPool::ThreadPool(int threads) : looks_(threads <= static_cast<int>(std::thread::hardware_concurrency())) {
+void ThreadPool::set_threads(int threads) {
+  if (std::max(1, threads) == this->threads()) return;
+  stop_workers();
+  workers_.clear();
+  stopping_ = false;
+  start(threads);
+}
+
+void ThreadPool::start(int threads) {
+  looks_ = threads <= static_cast<int>(std::thread::hardware_concurrency());
   unfinished_ = static_cast<std::uint32_t>(std::max(1, threads) - 1);
   try {
-    for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
+    for (int i = 1; i < threads; ++i) workers_.emplace_back([this, seen = batches_.load()] { work(seen); });
   } catch (const std::system_error& error) {
     const std::size_t started = workers_.size() + 1;
     stop_workers();
@@ -95,9 +104,9 @@ void ThreadPool::await_change(const std::atomic<std::uint32_t>& number, std::uin
   number.wait(from, std::memory_order_acquire);
 }
 
-void ThreadPool::work() {
+/// `seen`: batches that were posted before it began.
+void ThreadPool::work(std::uint32_t seen) {
   const SignalStack signal_stack;
-  std::uint32_t seen = 0;
   if (--unfinished_ == 0) unfinished_.notify_all();
   while (true) {
     await_change(batches_, seen);

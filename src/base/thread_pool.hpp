@@ -17,11 +17,13 @@ class ThreadPool {
  public:
   using Task = void (*)(void* context, std::size_t index);
 
-  explicit ThreadPool(int threads);
+  explicit ThreadPool(int threads) { start(threads); }
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
+  /// From now on so many threads. When nothing is under way.
+  void set_threads(int threads);
   int threads() const noexcept { return static_cast<int>(workers_.size()) + 1; }
 
   /// The other threads begin, tasks in their order; `wait` must follow. What `context` points to must live until then.
@@ -50,7 +52,8 @@ class ThreadPool {
     std::uint32_t count = 0;
   };
 
-  void work();
+  void start(int threads);
+  void work(std::uint32_t seen);
   void stop_workers();
   void take_tasks();
   /// Until the number is another one: looks for a while, then sleeps.

@@ -85,6 +85,11 @@ void StepExecutor::divide_steps(SubsystemId s, int calls) {
   all_shared_held_ = false;
 }
 
+void StepExecutor::use_threads(int threads) {
+  require_no_batch();
+  pool_.set_threads(std::min(threads, static_cast<int>(size())));
+}
+
 void StepExecutor::require_no_batch() const {
   if (under_way_) {
     throw Error(ErrorCode::SolverFailed, {FactCode::BatchUnderWay},

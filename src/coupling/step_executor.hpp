@@ -77,6 +77,10 @@ class StepExecutor {
     participants_[s].subsystem->evaluate(inputs, outputs);
   }
 
+  /// From now on steps are made by so many threads, at most one per subsystem. Between batches.
+  void use_threads(int threads);
+  int threads() const { return pool_.threads(); }
+
   // Batches, one at a time.
   void post(const StepBatch& batch);
   /// The same for tasks of a caller that may not live as long: they are copied.

@@ -1,22 +1,18 @@
 #include "ranks/communicator.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 
+#include "base/plugin.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 #include "ranks/mpi_plugin.hpp"
 
 namespace entrain::ranks {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char* kPlugin = "libentrain_mpi.so";
 
@@ -25,37 +21,12 @@ constexpr const char* kPlugin = "libentrain_mpi.so";
               {.subsystem = {}, .variable = {}, .time = {}, .remedy = "Start it without the launcher"});
 }
 
-/// Beside this program or library, above it (a build tree), or where it is installed.
-std::vector<fs::path> places() {
-  std::vector<fs::path> found;
-  if (const char* chosen = std::getenv("ENTRAIN_MPI")) found.emplace_back(chosen);
-  const auto add = [&](const fs::path& file) {
-    for (const char* relative : {".", "..", "../lib/entrain", "../lib", "../../lib/entrain", "entrain"})
-      found.push_back((file.parent_path() / relative / kPlugin).lexically_normal());
-  };
-  std::error_code unknown;
-  if (const auto self = fs::read_symlink("/proc/self/exe", unknown); !unknown) add(self);
-  Dl_info library{};
-  if (::dladdr(reinterpret_cast<const void*>(&launched), &library) != 0 && library.dli_fname != nullptr) {
-    if (const auto file = fs::canonical(library.dli_fname, unknown); !unknown) add(file);
-  }
-  return found;
-}
-
 const EntrainMpi& plugin() {
-  void* library = nullptr;
-  std::string why = "this build of Entrain has no " + std::string(kPlugin);
-  for (const auto& place : places()) {
-    if (::access(place.c_str(), R_OK) != 0) continue;
-    library = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library != nullptr) break;
-    why = ::dlerror();
-  }
-  if (library == nullptr) refuse_mpi(why);
+  const auto found = base::load_plugin(kPlugin, kEntrainMpiSymbol, std::getenv("ENTRAIN_MPI"));
+  if (found.entry == nullptr) refuse_mpi(found.why);
   using Entry = const EntrainMpi* (*)();
-  const auto entry = reinterpret_cast<Entry>(::dlsym(library, kEntrainMpiSymbol));
-  if (entry == nullptr || entry()->interface != kEntrainMpiInterface)
-    refuse_mpi(fmt::format("{} is of another version", kPlugin));
+  const auto entry = reinterpret_cast<Entry>(found.entry);
+  if (entry()->interface != kEntrainMpiInterface) refuse_mpi(fmt::format("{} is of another version", kPlugin));
   return *entry();
 }
 

@@ -17,9 +17,17 @@ struct CsvResults : Recording {
 /// digits. Others end so on purpose, when the row has all its cells.
 enum class OpenEnd { Cut, Complete };
 
-/// Reads a results.csv, or one of another tool whose first column is the time. Empty cells are NaN, empty lines
-/// nothing. Throws Error{FileFailed} naming the line that makes no sense; also for times that fall.
-CsvResults read_csv(const std::filesystem::path& file, OpenEnd end = OpenEnd::Cut);
+/// Reads a results.csv of any size, or one of another tool whose first column is the time. Empty cells are NaN, empty
+/// lines nothing. Columns that are not chosen stay empty (`chosen` is empty = all). Throws Error{FileFailed} naming the
+/// line that makes no sense; also for times that fall.
+CsvResults read_csv(const std::filesystem::path& file, OpenEnd end = OpenEnd::Cut,
+                    const std::vector<bool>& chosen = {});
+/// Its names and, about, its rows.
+struct CsvOutline {
+  std::vector<std::string> names;
+  std::size_t rows = 0;
+};
+CsvOutline outline_csv(const std::filesystem::path& file);
 /// The same from text; `file` is for the messages.
 CsvResults parse_csv(std::string_view text, const std::filesystem::path& file, OpenEnd end = OpenEnd::Cut);
 

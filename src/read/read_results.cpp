@@ -10,31 +10,50 @@
 #include "entrain/fact_codes.hpp"
 #include "entrain/system_description.hpp"
 #include "read/csv_reader.hpp"
+#include "record/column_source.hpp"
+#include "record/hdf5_plugin.hpp"
 #include "record/journal.hpp"
 #include "record/results_file.hpp"
 #include "record/run_folder.hpp"
+#include "record/selection.hpp"
 
 namespace entrain::reading {
 namespace {
 
 namespace fs = std::filesystem;
 
-Results from_csv(CsvResults table) {
-  Results results;
-  results.cut = table.cut;
-  std::vector<std::vector<bool>> known_on_axis;
-  for (std::size_t i = 0; i < table.names.size(); ++i) {
-    Results::Column column;
-    column.name = table.names[i];
-    column.values = std::move(table.columns[i]);
-    column.text = table.text[i];
-    add_where_known(results, known_on_axis, table.times, std::move(table.known[i]), std::move(column));
+class CsvColumns final : public recording::ColumnSource {
+ public:
+  explicit CsvColumns(fs::path file) : file_(std::move(file)) {
+    auto outline = outline_csv(file_);
+    names_ = std::move(outline.names);
+    rows_ = outline.rows;
   }
-  return results;
-}
+  Results read(const std::vector<bool>& chosen) override {
+    // Beside a run.json it is ours, and ends in the middle of a row when the program was killed.
+    const bool ours = fs::exists(file_.parent_path() / "run.json");
+    auto table = read_csv(file_, ours ? OpenEnd::Cut : OpenEnd::Complete, chosen);
+    Results results;
+    results.cut = table.cut;
+    SharedRows shared{std::move(table.times), {}};
+    for (std::size_t i = 0; i < table.names.size(); ++i) {
+      if (!is_chosen(chosen, i)) continue;
+      auto& row = shared.columns.emplace_back();
+      row.column.name = table.names[i];
+      row.column.values = std::move(table.columns[i]);
+      row.column.text = table.text[i];
+      row.known = std::move(table.known[i]);
+    }
+    place_where_known(std::move(shared), results);
+    return results;
+  }
+
+ private:
+  fs::path file_;
+};
 
 /// Of a run that was killed, or is under way: its file is made of the journal, for good unless a run writes it.
-Results read_journaled(const fs::path& file) {
+std::unique_ptr<recording::ColumnSource> open_journaled(const fs::path& file) {
   const auto journal = recording::journal_of(file);
   const bool for_good = !recording::RunFolderLock::is_held(file.parent_path()) &&
                         ::access(fs::absolute(file).parent_path().c_str(), W_OK) == 0;
@@ -43,7 +62,7 @@ Results read_journaled(const fs::path& file) {
   recording::make_file_of(journal, made);
   std::error_code ignored;  // what is left is made into the same file again
   if (for_good) fs::remove(journal, ignored);
-  return read_results_file(made);
+  return open_results(made);  // which holds it open
 }
 
 }  // namespace
@@ -67,14 +86,30 @@ std::size_t Results::samples() const {
 
 namespace entrain::reading {
 
-Results read_results_file(const fs::path& file) {
-  if (!fs::exists(file) && fs::exists(recording::journal_of(file))) return read_journaled(file);
+std::unique_ptr<recording::ColumnSource> open_results(const fs::path& file) {
+  if (!fs::exists(file) && fs::exists(recording::journal_of(file))) return open_journaled(file);
   const auto extension = file.extension();
-  if (extension == ".h5" || extension == ".hdf5") return read_hdf5(file);
-  if (extension == ".mat") return read_mat(file);
-  // Beside a run.json it is ours, and ends in the middle of a row when the program was killed.
-  const bool ours = fs::exists(file.parent_path() / "run.json");
-  return from_csv(read_csv(file, ours ? OpenEnd::Cut : OpenEnd::Complete));
+  if (extension == ".h5" || extension == ".hdf5") return recording::hdf5_plugin(file).open(file);
+  return extension == ".mat" ? mat_source(file) : csv_source(file);
+}
+
+std::unique_ptr<recording::ColumnSource> csv_source(const fs::path& file) {
+  return std::make_unique<CsvColumns>(file);
+}
+
+Results read_results_file(const fs::path& file) {
+  return open_results(file)->read({});
+}
+
+Results read_matching(const fs::path& file, const std::vector<std::string>& patterns) {
+  const auto source = open_results(file);
+  std::vector<bool> chosen;
+  for (const auto& name : source->names()) {
+    chosen.push_back(std::any_of(patterns.begin(), patterns.end(),
+                                 [&](const std::string& pattern) { return recording::matches(pattern, name); }));
+  }
+  const bool is_all = std::find(chosen.begin(), chosen.end(), false) == chosen.end();
+  return source->read(is_all ? std::vector<bool>() : chosen);
 }
 
 fs::path find_results(const fs::path& folder) {

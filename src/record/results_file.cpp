@@ -6,6 +6,7 @@
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 #include "entrain/system_description.hpp"
+#include "record/hdf5_plugin.hpp"
 #include "record/journal.hpp"
 
 namespace entrain::recording {
@@ -17,8 +18,12 @@ struct Format {
   std::unique_ptr<ResultsFile> (*make)(const std::filesystem::path&);
 };
 
+std::unique_ptr<ResultsFile> hdf5_results_file(const std::filesystem::path& file) {
+  return hdf5_plugin(file).results_file(file);
+}
+
 constexpr std::array<Format, kRecordFormats.size()> kFormats{{{kCsvFormat, "results.csv", csv_file},
-                                                              {kHdf5Format, "results.h5", hdf5_file},
+                                                              {kHdf5Format, "results.h5", hdf5_results_file},
                                                               {kMatFormat, "results.mat", mat_file}}};
 
 static_assert(std::equal(kFormats.begin(), kFormats.end(), kRecordFormats.begin(),

@@ -85,7 +85,6 @@ std::unique_ptr<ResultsFile> continued_results_file(std::string_view format, con
 std::unique_ptr<ResultsFile> continued_csv_file(const std::filesystem::path& file);
 /// No file: rows become `results`.
 std::unique_ptr<ResultsFile> memory_results(std::shared_ptr<Results> results);
-std::unique_ptr<ResultsFile> hdf5_file(const std::filesystem::path& file);
 std::unique_ptr<ResultsFile> mat_file(const std::filesystem::path& file);
 /// MAT version 4 has doubles only. Throws Error{FileFailed} for an integer that it would round: the file must not
 /// contain wrong values.

@@ -135,7 +135,7 @@ class Packer {
         {"values", packed_numbers(values, signal.difference)}};
     if (signal.run) entry["run"] = *signal.run;
     if (signal.difference) entry["difference"] = true;
-    samples_ = std::max(samples_, times.size());
+    samples_ = std::max({samples_, times.size(), signal.samples});
     most_drawn_ = std::max(most_drawn_, values.size());
     packed_.push_back(std::move(entry));
   }

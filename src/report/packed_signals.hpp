@@ -16,6 +16,7 @@ struct DrawnSignal {
   std::size_t column = 0;
   std::optional<std::size_t> run;  ///< in a page with several
   bool difference = false;         ///< to the reference of that page
+  std::size_t samples = 0;         ///< that were recorded, where the results hold fewer
 };
 
 /// Curves for a page: doubles as base64, so that a value under the cursor is the recorded one to the last bit; floats

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <type_traits>
 
 #include "base/replace_file.hpp"
@@ -16,6 +17,7 @@
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 #include "entrain/report.hpp"
+#include "read/drawn_results.hpp"
 #include "read/results_readers.hpp"
 #include "report/calls_json.hpp"
 #include "report/frames_json.hpp"
@@ -69,22 +71,10 @@ std::vector<std::string> taken_away(const std::string& system, const fs::path& f
   return result;
 }
 
-std::size_t not_finite(const Results& results) {
-  std::size_t count = 0;
-  for (const auto& column : results.columns) {
-    if (column.text) continue;
-    count += static_cast<std::size_t>(
-        std::count_if(column.values.begin(), column.values.end(), [](double value) { return !std::isfinite(value); }));
-  }
-  return count;
-}
-
 /// A killed run knows of its end only what it recorded.
-void correct_reached(Json& run, const Results& results) {
-  if (run.value("termination", "") != "running") return;
-  for (const auto& axis : results.axes) {
-    if (!axis.empty()) run["reached"] = std::max(run.value("reached", axis.back()), axis.back());
-  }
+void correct_reached(Json& run, std::optional<Time> last) {
+  if (run.value("termination", "") != "running" || !last) return;
+  run["reached"] = std::max(run.value("reached", *last), *last);
 }
 
 /// What a run left.
@@ -92,7 +82,7 @@ struct RunFolder {
   Json run;
   Json steps;
   Json timeline;
-  Results results;
+  reading::DrawnResults drawn;
   std::string system;  ///< the text of system.resolved.toml
 };
 
@@ -130,10 +120,10 @@ void require_timeline(const Json& calls, const fs::path& file) {
 RunFolder read_run_folder(const fs::path& folder) {
   RunFolder files;
   files.run = reporting::read_run_json(folder);
-  files.results = reading::read_results_file(reading::find_results(folder));
+  files.drawn = reading::read_drawn(reading::find_results(folder));
   try {
-    reporting::add_units(files.results, files.run);
-    correct_reached(files.run, files.results);
+    reporting::add_units(files.drawn.results, files.run);
+    correct_reached(files.run, files.drawn.last);
   } catch (const Json::exception& error) {
     throw reporting::damaged_run_json(folder, error);
   }
@@ -157,11 +147,11 @@ Verdict read_verdict(const fs::path& folder, const Json& run) {
 /// What the files say of themselves, beside the verdict.
 std::vector<Fact> remarks_on(const fs::path& folder, const RunFolder& files) {
   std::vector<Fact> remarks;
-  if (const auto count = not_finite(files.results); count > 0) {
-    remarks.push_back({FactCode::NumbersNotFinite, {}, {{"count", count}}});
+  if (files.drawn.not_finite > 0) {
+    remarks.push_back({FactCode::NumbersNotFinite, {}, {{"count", files.drawn.not_finite}}});
   }
-  if (files.results.samples() == 0) remarks.push_back({FactCode::NothingRecorded});
-  if (files.results.cut) remarks.push_back({FactCode::LastRowIncomplete});
+  if (files.drawn.most_samples() == 0) remarks.push_back({FactCode::NothingRecorded});
+  if (files.drawn.results.cut) remarks.push_back({FactCode::LastRowIncomplete});
   const auto taken = taken_away(files.system, folder / "system.resolved.toml");
   if (!taken.empty()) {
     remarks.push_back({FactCode::CapabilitiesTakenAway, {}, {{"what", fmt::format("{}", fmt::join(taken, "; "))}}});
@@ -216,9 +206,13 @@ void add_units(Results& results, const Json& run) {
 namespace entrain {
 
 Results read_results(const fs::path& path) {
-  if (!fs::is_directory(path)) return reading::read_results_file(path);
-  auto results = reading::read_results_file(reading::find_results(path));
-  if (!fs::exists(path / "run.json")) return results;
+  return read_results(path, {"*"});
+}
+
+Results read_results(const fs::path& path, const std::vector<std::string>& patterns) {
+  const bool is_folder = fs::is_directory(path);
+  auto results = reading::read_matching(is_folder ? reading::find_results(path) : path, patterns);
+  if (!is_folder || !fs::exists(path / "run.json")) return results;
   try {
     reporting::add_units(results, reporting::read_run_json(path));
   } catch (const Json::exception& error) {
@@ -239,8 +233,8 @@ Json run_page_data(const fs::path& folder) {
   auto files = read_run_folder(folder);
   const auto verdict = read_verdict(folder, files.run);
   std::vector<DrawnSignal> drawn;
-  for (std::size_t i = 0; i < files.results.columns.size(); ++i) {
-    drawn.push_back({&files.results, i, std::nullopt});
+  for (std::size_t i = 0; i < files.drawn.results.columns.size(); ++i) {
+    drawn.push_back({&files.drawn.results, i, std::nullopt, false, files.drawn.samples[i]});
   }
   const auto name = fs::weakly_canonical(folder).filename().string();
   Json data{{"kind", "run"},

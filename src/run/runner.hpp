@@ -73,6 +73,8 @@ class Runner {
 
   /// Something that was found out before the run: among the notes or the warnings of the summary.
   void note(Fact fact);
+  /// From now on so many threads share the subsystems.
+  void share(int threads) { threads_ = threads; }
   /// A value was set by the program at the time reached.
   void note_change(ValueChange change);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "base/bytes.hpp"
 #include "base/suggest.hpp"
@@ -65,7 +66,8 @@ void Session::make() {
     return stop.stop_requested() || (flag != nullptr && flag->load(std::memory_order_relaxed));
   };
   const bool everything = options_.tries_everything || options_.learned != nullptr || learned_;
-  Prepared made = prepare(description_, options_.threads, extensions_, problems, log, everything, options_.ranks);
+  Prepared made =
+      prepare(description_, std::max(1, options_.threads), extensions_, problems, log, everything, options_.ranks);
   if (!made.system || has_errors(problems)) throw Error(std::move(problems));  // an earlier one stays as it is
   forget_checkpoints();
   runner_.reset();
@@ -89,17 +91,40 @@ void Session::make() {
 }
 
 void Session::make_runner() {
-  const int processors = options_.threads * (options_.ranks != nullptr ? options_.ranks->size() : 1);
+  const int processors = std::max(1, options_.threads) * (options_.ranks != nullptr ? options_.ranks->size() : 1);
   runner_ = std::make_unique<running::Runner>(*prepared_.system, *prepared_.method, prepared_.settings,
                                               prepared_.summary, options_.interrupt, processors);
   runner_->stop_on(options_.stop);
   if (corrections_) runner_->correct(&*corrections_);
   for (auto* observer : observers_) runner_->observe(*observer);
   for (auto* watcher : watchers_) runner_->watch(*watcher);
+  if (options_.threads == 0) {
+    thread_choice_.emplace(most_threads(), [this](int threads, double without, double with) {
+      runner_->share(threads);
+      runner_->note(
+          {FactCode::ThreadsChosen, {}, {{"threads", threads}, {"without", without, "s"}, {"with", with, "s"}}});
+    });
+    runner_->watch(*thread_choice_);
+  }
   runner_->control(control_);
   if (description_.correct_drift && description_.correct_drift->value) runner_->correct_drift();
   if (!prepared_.constraints.empty()) runner_->constrain(prepared_.constraints);
   if (options_.real_time) runner_->pace(*options_.real_time);
+}
+
+/// Where the number is left to the run: one if it is paced, because a trial may miss deadlines, and if several
+/// processes share the subsystems and the processors.
+int Session::most_threads() const {
+  const bool several = options_.ranks != nullptr && options_.ranks->size() > 1;
+  if (options_.real_time || several) return 1;
+  std::vector<std::filesystem::path> fmus;
+  for (const auto& subsystem : description_.subsystems) {
+    std::error_code unknown;
+    const std::filesystem::path file = subsystem.fmu;
+    fmus.push_back(file.empty() ? file : std::filesystem::weakly_canonical(file, unknown));
+  }
+  const auto processors = static_cast<int>(std::thread::hardware_concurrency());
+  return std::min(processors, running::threads_allowed(*prepared_.system, fmus));
 }
 
 bool Session::can_be_reset() {

@@ -13,6 +13,7 @@
 #include "run/changes.hpp"
 #include "run/correction_schedule.hpp"
 #include "run/runner.hpp"
+#include "run/thread_choice.hpp"
 #include "session/checkpoint_file.hpp"
 #include "session/prepare.hpp"
 
@@ -69,6 +70,7 @@ class Session {
   CheckpointContent fitting_checkpoint(const std::filesystem::path& file);
   void make();
   void make_runner();
+  int most_threads() const;
   bool can_be_reset();
   void forget_checkpoints() { checkpoints_hold_ = std::make_shared<const char>(); }
   /// Throws inside a run, where only observers can call.
@@ -80,6 +82,7 @@ class Session {
   RunOptions options_;
   std::optional<Learned> learned_;
   std::vector<Fact> choice_;
+  std::optional<running::ThreadChoice> thread_choice_;  // outlives the runner
   Prepared prepared_;
   std::optional<running::CorrectionSchedule> corrections_;
   std::optional<running::Changes> changes_;

@@ -11,7 +11,7 @@
 #include "base/replace_file.hpp"
 #include "entrain/error.hpp"
 #include "entrain/run_summary.hpp"
-#include "record/table_hdf5.hpp"
+#include "record/hdf5_plugin.hpp"
 #include "report/json_parts.hpp"
 #include "report/page.hpp"
 #include "sweep/bands.hpp"
@@ -124,7 +124,8 @@ void write_hdf5(const SweepResult& result, const SweepNote& note, const Courses&
       }
     }
   }
-  recording::write_table_hdf5(result.folder / "cases.h5", columns);
+  const auto file = result.folder / "cases.h5";
+  recording::hdf5_plugin(file).write_table(file, columns);
 }
 
 }  // namespace

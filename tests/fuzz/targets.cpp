@@ -20,6 +20,7 @@
 #include "outside/sequence.hpp"
 #include "read/csv_reader.hpp"
 #include "read/results_readers.hpp"
+#include "record/column_source.hpp"
 #include "subsystem/fmi/elf_file.hpp"
 #include "subsystem/fmi/model_description.hpp"
 #include "subsystem/native/csv_source.hpp"
@@ -128,7 +129,7 @@ void csv(std::string_view bytes) {
 void mat(std::string_view bytes) {
   static const ScratchFile file(".mat");
   try {
-    const auto results = reading::read_mat(file.write(bytes));
+    const auto results = reading::mat_source(file.write(bytes))->read({});
     for (const auto& column : results.columns)
       require(column.values.size() == results.axes[column.axis].size(), "columns of different length");
   } catch (const Error&) {

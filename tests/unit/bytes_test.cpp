@@ -122,5 +122,22 @@ TEST(Sha256, is_that_of_the_standard) {  // FIPS 180-4, examples; the last: a mi
   EXPECT_EQ(hash_of(std::string(1000000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
+TEST(Sha256, does_not_depend_on_the_instructions_of_the_processor_or_on_the_pieces) {
+  std::vector<std::byte> bytes(1000);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * i * 7 + i);
+  for (const std::size_t size : {0, 1, 55, 56, 63, 64, 65, 127, 128, 129, 999, 1000}) {
+    base::Sha256 plain(false);
+    base::Sha256 chosen;
+    const auto all = std::span<const std::byte>(bytes).first(size);
+    plain.add(all);
+    for (std::span<const std::byte> rest = all; !rest.empty();) {
+      const std::size_t count = std::min<std::size_t>(rest.size(), 77);
+      chosen.add(rest.first(count));
+      rest = rest.subspan(count);
+    }
+    EXPECT_EQ(base::hexadecimal(plain.digest()), base::hexadecimal(chosen.digest())) << size;
+  }
+}
+
 }  // namespace bytes_test
 }  // namespace entrain

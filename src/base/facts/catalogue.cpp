@@ -143,6 +143,9 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "constraint '{0}': a force found at every macro step, {force:.4g} at most; the two sides differ by "
      "{difference:.3g} at most{?drift|, their integrals by {drift:.3g}}",
      ""},
+    {ThreadsChosen, Note, "threads-chosen",
+     "{threads} threads: a macro step takes {with:.3g} with them and {without:.3g} without; the results are the same",
+     "Choose with --threads N"},
     {IntegralDrift, Note, "integral-drift",
      "both sides of {*:8} integrate it: the two integrals differ by {drift:.3g} at most{?share|, {share:.2g} of their "
      "range}{?corrected|; corrected at every macro step}{?ended|; followed until t = {ended}, where the equations "

@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -15,6 +17,8 @@
 #include <optional>
 #include <set>
 #include <sstream>
+
+#include "base/finally.hpp"
 
 namespace entrain::subsystem {
 namespace {
@@ -210,11 +214,43 @@ std::vector<std::string> missing_libraries(const fs::path& library) {
   return missing;
 }
 
-ElfFile::ElfFile(const fs::path& path) : bytes_(bytes_of(path)) {
+ElfFile::ElfFile(const fs::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  const base::Finally close([&] { ::close(descriptor); });
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0 || status.st_size <= 0) return;
+  const auto size = static_cast<std::size_t>(status.st_size);
+  content_.reset(static_cast<std::byte*>(std::calloc(size, 1)));
+  if (content_ == nullptr) return;
+  bytes_ = {content_.get(), size};
+  if (!read(descriptor, 0, sizeof(Elf64_Ehdr))) return;
   const auto header = entries_at<Elf64_Ehdr>(bytes_, 0, 1);
-  if (header.empty() || std::memcmp(header[0].e_ident, ELFMAG, SELFMAG) != 0) return;
+  if (std::memcmp(header[0].e_ident, ELFMAG, SELFMAG) != 0) return;
   if (header[0].e_ident[EI_CLASS] != ELFCLASS64 || header[0].e_shentsize != sizeof(Elf64_Shdr)) return;
+  if (!read(descriptor, header[0].e_shoff, header[0].e_shnum * sizeof(Elf64_Shdr))) return;
   sections_ = entries_at<Elf64_Shdr>(bytes_, header[0].e_shoff, header[0].e_shnum);
+  for (const Elf64_Word type : {SHT_DYNSYM, SHT_DYNAMIC}) {
+    const auto* table = section(type);
+    if (table == nullptr) continue;
+    read(descriptor, table->sh_offset, table->sh_size);
+    if (table->sh_link >= sections_.size()) continue;
+    const auto& names = sections_[table->sh_link];
+    read(descriptor, names.sh_offset, names.sh_size);
+  }
+}
+
+/// False where it does not lie in the file.
+bool ElfFile::read(int descriptor, std::uint64_t offset, std::uint64_t count) {
+  if (offset > bytes_.size() || count > bytes_.size() - offset) return false;
+  while (count > 0) {
+    const ssize_t got = ::pread(descriptor, bytes_.data() + offset, count, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    offset += static_cast<std::uint64_t>(got);
+    count -= static_cast<std::uint64_t>(got);
+  }
+  return true;
 }
 
 const Elf64_Shdr* ElfFile::section(Elf64_Word type) const {

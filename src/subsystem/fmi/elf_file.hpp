@@ -3,7 +3,10 @@
 #include <elf.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,7 +46,14 @@ class ElfFile {
   const char* text(const Elf64_Shdr* owner, std::size_t offset) const;
   std::vector<std::string> dynamic_texts(std::initializer_list<Elf64_Sxword> tags) const;
 
-  std::vector<std::byte> bytes_;
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  bool read(int descriptor, std::uint64_t offset, std::uint64_t count);
+
+  /// As large as the file. Only what has been read of it is there: the rest is zero, and takes no memory.
+  std::unique_ptr<std::byte, Free> content_;
+  std::span<std::byte> bytes_;
   std::span<const Elf64_Shdr> sections_;
 };
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-namespace entrain::recording {
+namespace entrain::hdf5 {
 
 /// An object of HDF5, closed at the end of its life.
 class Hdf5Object {
@@ -48,4 +48,4 @@ Hdf5Object hdf5_text();
 /// well.
 std::string hdf5_link(std::string_view name);
 
-}  // namespace entrain::recording
+}  // namespace entrain::hdf5

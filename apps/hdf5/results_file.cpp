@@ -13,11 +13,18 @@
 
 #include "base/file_error.hpp"
 #include "entrain/fact_codes.hpp"
-#include "record/hdf5_support.hpp"
-#include "record/hdf5_values.hpp"
+#include "hdf5/plugin.hpp"
+#include "hdf5/support.hpp"
+#include "hdf5/values.hpp"
 #include "record/results_file.hpp"
 
-namespace entrain::recording {
+namespace entrain::hdf5 {
+
+using recording::RecordedLayout;
+using recording::ResultsFile;
+using recording::RowBlock;
+using recording::RowRange;
+
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
@@ -273,8 +280,8 @@ std::string hdf5_link(std::string_view name) {
   return link;
 }
 
-std::unique_ptr<ResultsFile> hdf5_file(const std::filesystem::path& file) {
+std::unique_ptr<ResultsFile> results_file(const std::filesystem::path& file) {
   return std::make_unique<Hdf5File>(file);
 }
 
-}  // namespace entrain::recording
+}  // namespace entrain::hdf5

@@ -1,5 +1,3 @@
-#include "record/table_hdf5.hpp"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,14 +7,14 @@
 #include <set>
 
 #include "base/file_error.hpp"
-#include "record/hdf5_support.hpp"
+#include "hdf5/plugin.hpp"
+#include "hdf5/support.hpp"
 
-namespace entrain::recording {
-
+namespace entrain::hdf5 {
 namespace {
 
 /// False where HDF5 refused something.
-bool write_columns(const std::filesystem::path& file, const std::vector<TableColumn>& columns) {
+bool write_columns(const std::filesystem::path& file, const std::vector<recording::TableColumn>& columns) {
   const Hdf5Object in_order(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   H5Pset_link_creation_order(in_order.id(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
   const Hdf5Object out(H5Fcreate(file.c_str(), H5F_ACC_TRUNC, in_order.id(), H5P_DEFAULT), H5Fclose);
@@ -39,7 +37,7 @@ bool write_columns(const std::filesystem::path& file, const std::vector<TableCol
 
 }  // namespace
 
-void write_table_hdf5(const std::filesystem::path& file, const std::vector<TableColumn>& columns) {
+void write_table(const std::filesystem::path& file, const std::vector<recording::TableColumn>& columns) {
   silence_hdf5();
   errno = 0;
   auto beside = file;
@@ -50,4 +48,4 @@ void write_table_hdf5(const std::filesystem::path& file, const std::vector<Table
   throw base::file_error("write", file, error);
 }
 
-}  // namespace entrain::recording
+}  // namespace entrain::hdf5

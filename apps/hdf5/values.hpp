@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "entrain/variable.hpp"
-#include "record/hdf5_support.hpp"
+#include "hdf5/support.hpp"
 
-namespace entrain::recording {
+namespace entrain::hdf5 {
 
 /// Values that are no real numbers, as HDF5 takes them: integers of 64 bits, booleans as integers of 8 bits, texts,
 /// bytes as hexadecimal texts. Nothing is rounded.
@@ -30,4 +30,4 @@ class Hdf5Values {
   std::vector<const char*> pointers_;  ///< to them
 };
 
-}  // namespace entrain::recording
+}  // namespace entrain::hdf5

@@ -1,10 +1,10 @@
-#include "record/hdf5_values.hpp"
+#include "hdf5/values.hpp"
 
 #include <cstring>
 
 #include "base/values.hpp"
 
-namespace entrain::recording {
+namespace entrain::hdf5 {
 namespace {
 
 Hdf5Object stored_type(ValueType type) {
@@ -63,4 +63,4 @@ const void* Hdf5Values::data() {
   return pointers_.data();
 }
 
-}  // namespace entrain::recording
+}  // namespace entrain::hdf5
