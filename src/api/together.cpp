@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 #include <utility>
 
 #include "api/placement.hpp"
@@ -177,25 +176,6 @@ void unpack_fmus(ranks::RankLink& link, const SystemDescription& description) {
   base::from_bytes(all[static_cast<std::size_t>(link.first_here())], link.fmu_folders());
 }
 
-std::vector<Fact> about_processors(const ranks::RankLink& link) {
-  std::vector<Fact> facts;
-  std::set<std::string> kinds;
-  for (const auto& peer : link.peers()) kinds.insert(peer.processor);
-  if (kinds.size() > 1) facts.push_back({FactCode::RanksCpusDiffer, {kinds.begin(), kinds.end()}});
-  for (const auto& node : link.nodes()) {
-    std::set<int> processors;
-    for (const int r : node) {
-      const auto& usable = link.peers()[static_cast<std::size_t>(r)].processors;
-      processors.insert(usable.begin(), usable.end());
-    }
-    if (node.size() <= std::max<std::size_t>(1, processors.size())) continue;
-    facts.push_back({FactCode::RanksShareProcessors,
-                     {link.peers()[static_cast<std::size_t>(node.front())].host},
-                     {{"ranks", node.size()}, {"processors", processors.size()}}});
-  }
-  return facts;
-}
-
 }  // namespace
 
 advising::MethodChoice choose_together(const SystemDescription& description, const Extensions& extensions,
@@ -223,7 +203,7 @@ std::vector<Fact> agree(Ranks& ranks, const SystemDescription& description, cons
   if (description.rank_timeout) link.set_limit(description.rank_timeout->value);
   compare_systems(link, description, extensions, options.learned);
   unpack_fmus(link, resolved(description, extensions));
-  return ranks.size() == 1 ? std::vector<Fact>{} : about_processors(link);
+  return ranks.size() == 1 ? std::vector<Fact>{} : ranks::about_processors(link.peers());
 }
 
 std::vector<RankSummary> rank_summaries(Ranks& ranks, const SystemDescription& description) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -63,10 +64,45 @@ Peer this_process() {
 
 }  // namespace
 
+std::vector<std::vector<int>> nodes_of(std::span<const Peer> peers) {
+  std::vector<std::vector<int>> nodes;
+  for (std::size_t r = 0; r < peers.size(); ++r) {
+    const auto same = [&](const std::vector<int>& node) {
+      return peers[static_cast<std::size_t>(node.front())].node == peers[r].node;
+    };
+    const auto known = std::find_if(nodes.begin(), nodes.end(), same);
+    (known == nodes.end() ? nodes.emplace_back() : *known).push_back(static_cast<int>(r));
+  }
+  return nodes;
+}
+
+std::vector<Fact> about_processors(std::span<const Peer> peers) {
+  std::vector<Fact> facts;
+  std::set<std::string> kinds;
+  for (const auto& peer : peers) kinds.insert(peer.processor);
+  if (kinds.size() > 1) facts.push_back({FactCode::RanksCpusDiffer, {kinds.begin(), kinds.end()}});
+  for (const auto& node : nodes_of(peers)) {
+    std::set<int> processors;
+    for (const int r : node) {
+      const auto& usable = peers[static_cast<std::size_t>(r)].processors;
+      processors.insert(usable.begin(), usable.end());
+    }
+    if (node.size() <= std::max<std::size_t>(1, processors.size())) continue;
+    facts.push_back({FactCode::RanksShareProcessors,
+                     {peers[static_cast<std::size_t>(node.front())].host},
+                     {{"ranks", node.size()}, {"processors", processors.size()}}});
+  }
+  return facts;
+}
+
 /// The launcher of Open MPI kills after a second, unless this variable names another time.
 std::chrono::duration<double> RankLink::patience() {
   const char* seconds = std::getenv("OMPI_MCA_odls_base_sigkill_timeout");
-  if (seconds != nullptr) return std::chrono::duration<double>(0.4 * std::max(1.0, std::atof(seconds)));
+  if (seconds != nullptr) {
+    double limit = 1.0;
+    std::from_chars(seconds, seconds + std::strlen(seconds), limit);
+    return std::chrono::duration<double>(0.4 * std::max(1.0, limit));
+  }
   return std::chrono::duration<double>(std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr ? 0.4 : 10.0);
 }
 
@@ -116,18 +152,6 @@ int RankLink::first_here() const {
   const auto& node = peers_[static_cast<std::size_t>(rank_)].node;
   const auto first = std::find_if(peers_.begin(), peers_.end(), [&](const Peer& peer) { return peer.node == node; });
   return static_cast<int>(first - peers_.begin());
-}
-
-std::vector<std::vector<int>> RankLink::nodes() const {
-  std::vector<std::vector<int>> nodes;
-  for (int r = 0; r < size_; ++r) {
-    const auto same = [&](const std::vector<int>& node) {
-      return peers_[static_cast<std::size_t>(node.front())].node == peers_[static_cast<std::size_t>(r)].node;
-    };
-    const auto known = std::find_if(nodes.begin(), nodes.end(), same);
-    (known == nodes.end() ? nodes.emplace_back() : *known).push_back(r);
-  }
-  return nodes;
 }
 
 std::string RankLink::name_of(int rank) const {

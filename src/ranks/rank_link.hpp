@@ -32,6 +32,12 @@ struct Peer {
   }
 };
 
+/// Ranks of each node, in the order of their first ones.
+std::vector<std::vector<int>> nodes_of(std::span<const Peer> peers);
+/// What is worth knowing of their processors: several kinds (ranks-cpus-differ), and nodes with more ranks than they
+/// have processors for (ranks-share-processors).
+std::vector<Fact> about_processors(std::span<const Peer> peers);
+
 /// What an exchange is for; those of one exchange must be the same everywhere.
 enum class Purpose : std::uint32_t { Section, Call, Outputs, Data, End, Failure };
 
@@ -52,7 +58,7 @@ class RankLink {
   /// The first rank on the node of this one.
   int first_here() const;
   /// Ranks of each node, in the order of their first ones.
-  std::vector<std::vector<int>> nodes() const;
+  std::vector<std::vector<int>> nodes() const { return nodes_of(peers_); }
   /// Ranks of this node outnumber its processors.
   bool shares_processors() const { return shares_processors_; }
 

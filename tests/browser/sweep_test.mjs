@@ -69,3 +69,17 @@ test("percentiles_uncertainty_and_indices_are_those_of_sweep_json", () => withPa
   assert.deepEqual(await page.locator("#sources td:first-child").allTextContents(), ["system", "cases"]);
   assert.equal(await overflows(page), false);
 }, {}, "#uncertainty"));
+
+test("failed_cases_are_counted_and_listed_with_their_inputs_and_reason", async () => {
+  const failing = path.join(folder, "failing");
+  entrain("sweep", system, ...short, "--vary", "prey.alpha=0.5,1000,0.8", "--out", failing);
+  await withPage(path.join(failing, "sweep.html"), async (page) => {
+    assert.equal(await page.locator(".verdict h2").textContent(), "3 of 3 cases done, 1 failed");
+    const cells = await page.locator("#failed tbody tr td").allTextContents();
+    assert.deepEqual(cells.slice(0, 3), ["1", "1000", "failed"]);
+    assert.match(cells[3], /predator\.P.* inf/);
+    assert.equal(await page.locator("#failed tbody tr").count(), 1);
+    assert.equal(await drawn(page, ".scatter .chosen-points"), 2);
+    assert.equal(await overflows(page), false);
+  }, {}, "#failed");
+});

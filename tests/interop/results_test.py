@@ -1,4 +1,4 @@
-"""h5py and SciPy read our results, to the last bit of what the CSV contains."""
+"""h5py and SciPy read our results and tables of sweeps, to the last bit of what the CSV contains."""
 import csv
 import math
 import os
@@ -70,6 +70,27 @@ class ResultsTest(unittest.TestCase):
             self.assertEqual(len(file["m2"]["time"]), 41)
             self.assertEqual(file["m1"]["x"].attrs["unit"], "m")
             self.assertTrue(file["m1"]["x"].attrs["description"])
+
+    def test_table_of_a_sweep_is_that_in_csv(self):
+        folder = pathlib.Path(self.folder.name) / "swept"
+        folder.mkdir()
+        (folder / "system.toml").write_text(SYSTEM.format(format="csv"))
+        # There is no such mass: the case has failed, and has no numbers.
+        subprocess.run([PROGRAM, "sweep", "system.toml", "--vary", "m2.m=1,2,-1", "--no-estimate", "--out", "out"], cwd=folder,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+        with open(folder / "out" / "cases.csv", newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([row["termination"] for row in rows], ["completed", "completed", "failed"])
+        with h5py.File(folder / "out" / "cases.h5", "r") as file:
+            self.assertEqual(list(file)[:3], ["case", "m2.m", "last(m1.x)"])
+            for name in set(rows[0]) - {"termination", "grade", "message"}:
+                for value, row in zip(file[name][:], rows, strict=True):
+                    self.assertEqual(bits(value), bits(float(row[name] or "nan")), name)
+            self.assertEqual(file["completed"][:].tolist(), [1.0, 1.0, 0.0])
+            self.assertEqual(sorted(set(file) - set(rows[0]))[:2], ["completed", "course of m1.F_left"])
+            course = file["course of m1.x"]
+            self.assertEqual(course.shape[0], 3)
+            self.assertEqual(bits(course[1, -1]), bits(float(rows[1]["last(m1.x)"])))
 
     def test_mat_is_laid_out_as_dymola_does(self):
         data = scipy.io.loadmat(run(self.folder.name, "mat") / "results.mat", chars_as_strings=False)

@@ -1,5 +1,6 @@
 // Under mpirun: every example with every method, by all ranks together and by the first one alone: the same bits, the
-// same errors, the same counters; checkpoints of one go on in the other.
+// same errors, the same counters; checkpoints of one go on in the other. Then systems with clocks, buses and values of
+// every type, their FMUs in workers and in the ranks: the same rows and frames.
 //
 //     mpirun -n 3 same_bits EXAMPLES THREADS FOLDER [SHARE]
 //
@@ -7,6 +8,7 @@
 // of ranks and threads.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
@@ -15,7 +17,10 @@
 #include <string>
 #include <vector>
 
+#include "base/bytes.hpp"
 #include "entrain/entrain.hpp"
+#include "ranks/rank_link.hpp"
+#include "support/event_scenarios.hpp"
 
 namespace {
 
@@ -29,6 +34,7 @@ struct Outcome {
   std::string error;  ///< of a system that was refused, or how the run ended
   bool ran = false;
   Recording rows;
+  std::string files;  ///< of a run into a folder: its rows and frames
   std::vector<std::uint64_t> counters;
 };
 
@@ -46,14 +52,13 @@ std::string difference(const Outcome& alone, const Outcome& together) {
   for (std::size_t i = 0; i < alone.rows.columns.size(); ++i) {
     if (!is_same(alone.rows.columns[i], together.rows.columns[i])) return "other values of " + alone.rows.names[i];
   }
+  if (alone.files != together.files) return "other rows or frames in the files";
   return alone.counters == together.counters ? "" : "other counters";
 }
 
-void note_end(const Simulation& simulation, const MemoryRecorder& recorder, Outcome& outcome) {
-  const RunSummary& summary = simulation.summary();
+void note_end(const RunSummary& summary, Outcome& outcome) {
   outcome.error = fmt::format("{} {}", to_string(summary.termination), summary.message);
   outcome.ran = true;
-  outcome.rows = recorder;
   outcome.counters = {summary.macro_steps, summary.rejected_steps, summary.iterations, summary.linearizations};
   for (const auto& of : summary.subsystems) {
     for (const auto count : {of.steps, of.trials, of.rollbacks}) outcome.counters.push_back(count);
@@ -80,7 +85,8 @@ Outcome outcome_of(const SystemDescription& description, const RunOptions& optio
     MemoryRecorder recorder(everything(description));
     simulation.observe(recorder);
     simulation.run();
-    note_end(simulation, recorder, outcome);
+    note_end(simulation.summary(), outcome);
+    outcome.rows = recorder;
   } catch (const Error& error) {
     outcome.error = error.what();
   }
@@ -103,7 +109,22 @@ Outcome outcome_by_checkpoint(const SystemDescription& description, const RunOpt
     simulation.observe(recorder);
     simulation.resume(file);
     simulation.run();
-    note_end(simulation, recorder, outcome);
+    note_end(simulation.summary(), outcome);
+    outcome.rows = recorder;
+  } catch (const Error& error) {
+    outcome.error = error.what();
+  }
+  return outcome;
+}
+
+/// Of a run into a folder; what every rank but the first one writes goes with it.
+Outcome outcome_in_files(const SystemDescription& description, const RunOptions& options, const fs::path& folder) {
+  Outcome outcome;
+  try {
+    const auto result =
+        run(description, {.run = options, .folder = folder, .overwrite = true, .estimate = false, .control = false});
+    note_end(result.summary, outcome);
+    outcome.files = test::text_of(folder / "results.csv") + test::text_of(folder / "frames.csv");
   } catch (const Error& error) {
     outcome.error = error.what();
   }
@@ -113,6 +134,8 @@ Outcome outcome_by_checkpoint(const SystemDescription& description, const RunOpt
 class Check {
  public:
   Check(Ranks& ranks, int threads) : ranks_(ranks), threads_(threads) {}
+  Ranks& ranks() const { return ranks_; }
+  int threads() const { return threads_; }
 
   /// In the first process, what differs; in the others nothing is compared.
   void check(const SystemDescription& description, const std::string& name) {
@@ -131,6 +154,19 @@ class Check {
     ++runs_;
     if (!together.ran) return;  // refused: one process would know it alone, and leave the others waiting
     compare(name + ", checkpoint of one process", alone, outcome_by_checkpoint(description, here, shared, file));
+    ++runs_;
+  }
+
+  void check_files(const SystemDescription& description, const std::string& name, const fs::path& folder) {
+    const auto here = options_of(nullptr, 1);
+    const auto shared = options_of(&ranks_, threads_);
+    const Outcome alone = ranks_.is_first() ? outcome_in_files(description, here, folder / "alone") : Outcome();
+    const Outcome together = outcome_in_files(description, shared, folder / "together");
+    compare(name, alone, together);
+    if (ranks_.is_first() && std::count(together.files.begin(), together.files.end(), '\n') < 4) {
+      ++differences_;
+      fmt::print("{}: no rows, {}\n", name, together.error);
+    }
     ++runs_;
   }
 
@@ -173,26 +209,90 @@ SystemDescription shortened(SystemDescription description) {
   return description;
 }
 
-int check_all(Ranks& ranks, const fs::path& examples, int threads, const fs::path& folder_of_checkpoints, int share) {
-  Check check(ranks, threads);
-  int number = 2 * ranks.size() + threads;
+/// Those whose FMUs are there: some examples begin with the making of one by another tool.
+std::vector<SystemDescription> systems_of(const fs::path& examples) {
   std::vector<fs::path> folders;
   for (const auto& entry : fs::directory_iterator(examples)) {
     const bool has_rig = entry.path().filename() == "bench";  // a part outside, which no process here plays
-    if (fs::exists(entry.path() / "system.toml") && !has_rig) folders.push_back(entry.path());
+    if (entry.is_directory() && !has_rig) folders.push_back(entry.path());
   }
   std::sort(folders.begin(), folders.end());
+  std::vector<SystemDescription> systems;
   for (const auto& folder : folders) {
-    const auto description = shortened(load(folder));
-    for (const auto& method : methods()) {
-      if (++number % share != 0) continue;
-      SystemDescription with = placed(description, ranks.size(), number / share);
-      with.method = {method.traits.name, {}};
-      const std::string name = fmt::format("{} with {}", folder.filename().string(), method.traits.name);
-      check.check(with, name);
-      check.check_checkpoints(with, name, folder_of_checkpoints);
+    const auto files = fs::directory_iterator(folder);
+    const bool has_system =
+        std::any_of(begin(files), end(files), [](const auto& entry) { return entry.path().extension() == ".toml"; });
+    if (!has_system) continue;
+    auto system = shortened(load(folder));
+    const auto& parts = system.subsystems;
+    const bool whole = std::all_of(parts.begin(), parts.end(), [&](const auto& part) {
+      return part.fmu.empty() || fs::exists(system.file.parent_path() / part.fmu);
+    });
+    if (whole) systems.push_back(std::move(system));
+  }
+  return systems;
+}
+
+class Everything {
+ public:
+  Everything(Check& check, const fs::path& folder, int share)
+      : ranks_(check.ranks()),
+        check_(check),
+        folder_(folder),
+        share_(share),
+        number_(2 * ranks_.size() + check.threads()) {}
+
+  void check_examples(const fs::path& examples) {
+    for (const auto& system : systems_of(examples)) {
+      for (const auto& method : methods()) {
+        if (!is_next()) continue;
+        SystemDescription with = placed(system, ranks_.size(), number_ / share_);
+        with.method = {method.traits.name, {}};
+        const std::string name =
+            fmt::format("{} with {}", system.file.parent_path().filename().string(), method.traits.name);
+        check_.check(with, name);
+        check_.check_checkpoints(with, name, folder_);
+      }
     }
   }
+
+  void check_events() {
+    std::optional<test::TemporaryFolder> parts;  // all ranks are on this machine
+    const auto bytes = ranks_.link().from_first([&] {
+      test::write_event_parts(parts.emplace());
+      return base::to_bytes(parts->path().string());
+    });
+    std::string place;
+    base::from_bytes(bytes, place);
+    for (const auto& scenario : test::event_scenarios()) {
+      for (const bool in_rank : {false, true}) {
+        if (!is_next()) continue;
+        auto system = placed(test::event_system(place, scenario), ranks_.size(), number_ / share_);
+        if (in_rank) system.isolate = {false, {}};
+        for (auto& subsystem : system.subsystems) {
+          if (in_rank && !subsystem.fmu.empty()) subsystem.isolate = {false, {}};
+        }
+        check_.check_files(system, fmt::format("{} {}", scenario.name, in_rank ? "in the ranks" : "in workers"),
+                           folder_);
+      }
+    }
+  }
+
+ private:
+  bool is_next() { return ++number_ % share_ == 0; }
+
+  Ranks& ranks_;
+  Check& check_;
+  fs::path folder_;
+  int share_;
+  int number_;
+};
+
+int check_all(Ranks& ranks, const fs::path& examples, int threads, const fs::path& folder, int share) {
+  Check check(ranks, threads);
+  Everything all(check, folder, share);
+  all.check_examples(examples);
+  all.check_events();
   check.check(shortened(load(examples / "mechanical")), "mechanical with auto, placed by a pilot");
   return check.result();
 }

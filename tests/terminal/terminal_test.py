@@ -19,8 +19,8 @@ EXAMPLES = pathlib.Path(os.environ["ENTRAIN_EXAMPLES"])
 MOST_LINES_OF_A_RUN = 12
 
 
-def on_terminal(words, folder, columns):
-    """Exit code and lines as they stand on a terminal of that width; a line that was written over counts as it was last."""
+def printed_on_terminal(words, folder, columns):
+    """Exit code and everything that is written to a terminal of that width."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     process = subprocess.Popen([PROGRAM.name, *words], executable=PROGRAM, cwd=folder, stdin=follower, stdout=follower, stderr=follower,
@@ -37,8 +37,14 @@ def on_terminal(words, folder, columns):
         output += part
     os.close(leader)
     process.wait()
+    return process.returncode, output.decode()
+
+
+def on_terminal(words, folder, columns):
+    """Exit code and lines as they stand on a terminal of that width; a line that was written over counts as it was last."""
+    code, output = printed_on_terminal(words, folder, columns)
     lines = [""]
-    for part in re.split(r"(\r?\n|\r|\x1b\[1A|\x1b\[[0-9;]*[A-Za-z])", output.decode()):
+    for part in re.split(r"(\r?\n|\r|\x1b\[1A|\x1b\[[0-9;]*[A-Za-z])", output):
         if part.endswith("\n"):
             lines.append("")
         elif part == "\x1b[1A":
@@ -47,7 +53,7 @@ def on_terminal(words, folder, columns):
             lines[-1] = ""
         elif not part.startswith("\x1b["):
             lines[-1] += part
-    return process.returncode, [line for line in lines if line.strip()]
+    return code, [line for line in lines if line.strip()]
 
 
 def width(line):
@@ -132,6 +138,24 @@ class Widths(unittest.TestCase):
                 lines = self.expect_to_fit(["run", str(EXAMPLES / example), "--out", "out", "--overwrite"], folder)
                 self.assertLessEqual(len(lines), MOST_LINES_OF_A_RUN, "\n".join(lines))
                 self.assertTrue(any(re.match(r"verdict: (Trusted|Check|Unreliable|Unknown)", line) for line in lines), lines)
+
+    def test_a_sweep_shows_what_is_done_and_the_time_left(self):
+        cases = 40
+        with tempfile.TemporaryDirectory() as folder:
+            written({"system.toml": SYSTEM}, folder)
+            code, output = printed_on_terminal(["sweep", ".", "--vary", f"prey.alpha=0.5..0.7/{cases}", "--method", "jacobi", "--stop", "40",
+                                                "--step", "5e-5", "--jobs", "1", "--no-estimate", "--out", "out"], folder, 80)
+        self.assertEqual(code, 0, output)
+        shown = re.findall(r"\r\x1b\[K(\d+) of (\d+) cases \((\d+) %\), (\d+ s|\d+ min|\?) left", output)
+        self.assertGreater(len(shown), 3, output)  # every 0.1 s after the first second
+        done = [int(each[0]) for each in shown]
+        self.assertEqual(done, sorted(done))
+        self.assertGreater(done[-1], done[0])
+        for now, (_, everything, percent, left) in zip(done, shown):
+            self.assertEqual((int(everything), int(percent)), (cases, 100 * now // cases))
+            self.assertEqual(left == "0 s", now == cases, left)
+        self.assertTrue(output.rstrip().endswith("sweep.html"), output)
+        self.assertNotIn(" left", output.rpartition("\x1b[K")[2])  # the line is gone in the end
 
 
 # What zsh makes of a line and the key TAB, on a terminal of its own; what it prints besides is an error.

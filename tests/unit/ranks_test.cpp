@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <stdlib.h>
+
 #include <cmath>
 #include <numeric>
 
@@ -69,6 +71,59 @@ TEST(Placement, ranks_beyond_the_subsystems_are_idle) {
   task.connections = {{0, 1}};
   task.ranks = 4;
   EXPECT_EQ(ranks::idle_ranks(ranks::placed(task), 4).size(), 2U);
+}
+
+ranks::Peer peer(const std::string& node, const std::string& processor, std::vector<int> processors) {
+  return {"1.0", node, node, 1, processor, std::move(processors)};
+}
+
+TEST(Processors, of_different_kinds_are_named) {
+  const std::vector<ranks::Peer> peers{peer("a", "Xeon", {0, 1}), peer("a", "Xeon", {0, 1}), peer("b", "EPYC", {0})};
+  const auto facts = ranks::about_processors(peers);
+  ASSERT_EQ(facts.size(), 1U);
+  EXPECT_EQ(facts[0].code, FactCode::RanksCpusDiffer);
+  EXPECT_EQ(facts[0].subjects, (std::vector<std::string>{"EPYC", "Xeon"}));
+}
+
+TEST(Processors, shared_by_more_ranks_than_there_are_name_the_node) {
+  // Two ranks may use the same two processors; three, bound to one each, have two.
+  std::vector<ranks::Peer> peers{peer("a", "Xeon", {0, 1}), peer("a", "Xeon", {0, 1}), peer("b", "Xeon", {4}),
+                                 peer("b", "Xeon", {4}), peer("b", "Xeon", {5})};
+  const auto facts = ranks::about_processors(peers);
+  ASSERT_EQ(facts.size(), 1U);
+  EXPECT_EQ(facts[0].code, FactCode::RanksShareProcessors);
+  EXPECT_EQ(facts[0].subjects, std::vector<std::string>{"b"});
+  peers.pop_back();
+  peers.pop_back();
+  EXPECT_TRUE(ranks::about_processors(peers).empty());
+}
+
+/// The variables of a launcher, for one test.
+class Launcher : public testing::Test {
+ protected:
+  Launcher() {
+    for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "SLURM_STEP_NUM_TASKS"}) ::unsetenv(name);
+  }
+  ~Launcher() override {
+    for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "SLURM_STEP_NUM_TASKS"}) ::unsetenv(name);
+  }
+};
+
+TEST_F(Launcher, of_open_mpi_is_known_by_its_variable) {
+  EXPECT_FALSE(ranks::launched());
+  EXPECT_EQ(ranks::launched_size(), 1);
+  ::setenv("OMPI_COMM_WORLD_SIZE", "3", 1);
+  EXPECT_TRUE(ranks::launched());
+  EXPECT_EQ(ranks::launched_size(), 3);
+}
+
+TEST_F(Launcher, of_slurm_with_pmix_is_known_by_its_variables) {
+  ::setenv("SLURM_STEP_NUM_TASKS", "4", 1);  // also of a program that srun starts without MPI
+  EXPECT_FALSE(ranks::launched());
+  EXPECT_EQ(ranks::launched_size(), 1);
+  ::setenv("PMIX_RANK", "0", 1);
+  EXPECT_TRUE(ranks::launched());
+  EXPECT_EQ(ranks::launched_size(), 4);
 }
 
 base::Bytes text(const std::string& words) {
