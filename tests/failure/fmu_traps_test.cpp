@@ -67,31 +67,56 @@ std::string alone(const std::string& trap, const std::string& keys = {}) {
                      trap, keys);
 }
 
-TEST_F(FmuTraps, printing_fmu_with_symbols_of_ours_runs_and_reaches_its_own) {
-  const fs::path file = folder_ / "printing.fmu";
-  write_archive(file, {{"modelDescription.xml", R"(<fmiModelDescription fmiVersion="2.0" modelName="p" guid="p">
+constexpr const char* kPrintingDescription = R"(<fmiModelDescription fmiVersion="2.0" modelName="p" guid="p">
   <CoSimulation modelIdentifier="printing" canHandleVariableCommunicationStepSize="true"/>
   <ModelVariables>
     <ScalarVariable name="y" valueReference="1" causality="output"><Real/></ScalarVariable>
   </ModelVariables>
   <ModelStructure><Outputs><Unknown index="1"/></Outputs></ModelStructure>
-</fmiModelDescription>)"},
-                       {"binaries/linux64/printing.so", text_of(printing_fmu_library())}});
-  const auto result = run(alone("printing"));
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(line(11), "1,42");
-  // Whatever it takes for the environment of its logger.
-  const std::string log = text_of(folder_ / "out/fmu.log");
-  expect_text(log, "stepping from 0.9");
-  EXPECT_EQ(log.find("stepping from 0\n"), log.rfind("stepping from 0\n")) << "of a scratch instance";
-  expect_text(log, "0.9 part [logStatusWarning] from 0.9\n");
-  expect_text(log, "0.9 part [logStatusWarning] to the component\n");
-  // And from a program that has copies of the data of its libraries, as this one may.
+</fmiModelDescription>)";
+
+/// In a program that has copies of the data of its libraries, as this one may.
+double stepped_here(const fs::path& file) {
   auto subsystem = subsystem::make_fmu_subsystem("part", file);
   subsystem->initialize(0.0, 1.0);
   double y = 0.0;
   EXPECT_EQ(subsystem->step({0.0, 0.1, {nullptr, 0, 0}}, {&y, 1}).outcome, StepOutcome::Completed);
-  EXPECT_EQ(y, 42.0);
+  return y;
+}
+
+TEST_F(FmuTraps, printing_fmu_with_symbols_of_ours_runs_and_reaches_its_own) {
+  const fs::path file = folder_ / "printing.fmu";
+  write_archive(file, {{"modelDescription.xml", kPrintingDescription},
+                       {"binaries/linux64/printing.so", text_of(printing_fmu_library())}});
+  for (const char* place : {"", "isolate = true", "sandbox = true"}) {
+    const auto result = run(alone("printing", place));
+    EXPECT_EQ(result.exit_code, 0) << place << result.err;
+    EXPECT_EQ(line(11), "1,42") << place;
+    // Whatever it takes for the environment of its logger.
+    const std::string log = text_of(folder_ / "out/fmu.log");
+    expect_text(log, "stepping from 0.9");
+    EXPECT_EQ(log.find("stepping from 0\n"), log.rfind("stepping from 0\n")) << "of a scratch instance";
+    expect_text(log, "0.9 part [logStatusWarning] from 0.9\n");
+    expect_text(log, "0.9 part [logStatusWarning] to the component\n");
+  }
+  EXPECT_EQ(stepped_here(file), 42.0);
+}
+
+/// Where the symbols are in a library that it brings, found by the loader or by us.
+TEST_F(FmuTraps, printing_fmu_that_brings_a_library_with_symbols_of_ours_reaches_that) {
+  const fs::path file = folder_ / "printing.fmu";
+  for (const auto& library : {printing_fmu_beside_library(), printing_fmu_declared_library()}) {
+    write_archive(file, {{"modelDescription.xml", kPrintingDescription},
+                         {"binaries/linux64/printing.so", text_of(library)},
+                         {"binaries/linux64/libown_solver.so", text_of(own_solver_library())}});
+    for (const char* place : {"", "isolate = true", "sandbox = true"}) {
+      const auto result = run(alone("printing", place));
+      EXPECT_EQ(result.exit_code, 0) << library << place << result.err;
+      EXPECT_EQ(line(11), "1,42") << library << place;
+      expect_text(text_of(folder_ / "out/fmu.log"), "stepping from 0.9");
+    }
+    EXPECT_EQ(stepped_here(file), 42.0) << library;
+  }
 }
 
 TEST_F(FmuTraps, crash_while_probed_withdraws_the_ability_and_the_run_goes_on) {
