@@ -290,7 +290,22 @@ TEST_F(FmuTraps, degree_counts_only_when_steps_end_where_the_polynomials_lead) {
   EXPECT_EQ(made("once", kInterpolates)->capabilities().input_degree, 3);
   EXPECT_EQ(made("strange", kInterpolates)->capabilities().input_degree, 1);
   EXPECT_EQ(made("warns", kInterpolates)->capabilities().input_degree, 0);
-  EXPECT_EQ(made("warns", "canInterpolateInputs=\"true\"")->capabilities().input_degree, 0);
+}
+
+constexpr const char* kInterpolatesOnly = "canInterpolateInputs=\"true\"";
+
+/// On new instances: what it claims counts as little there as where it can go back.
+TEST_F(FmuTraps, degree_of_an_fmu_that_cannot_go_back_is_found_on_new_instances) {
+  for (const auto& [trap, degree] : {std::pair{"once", 3}, {"strange", 1}, {"one_order", 3}, {"warns", 0}}) {
+    const auto subsystem = made(trap, kInterpolatesOnly);
+    EXPECT_FALSE(subsystem->capabilities().rollback);
+    EXPECT_EQ(subsystem->capabilities().input_degree, degree) << trap;
+    const auto warnings = subsystem->warnings();
+    EXPECT_EQ(test::word_of(warnings, FactCode::FmuClaimWithdrawn, "claim"), degree == 0 ? "canInterpolateInputs" : "")
+        << trap;
+  }
+  // Where a second instance crashes the process, it is asked whether it takes derivatives.
+  EXPECT_EQ(made("second_crash", kInterpolatesOnly)->capabilities().input_degree, 1);
 }
 
 TEST_F(FmuTraps, warning_about_derivatives_in_the_run_lowers_the_degree_from_then_on) {
