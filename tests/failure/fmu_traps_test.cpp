@@ -147,7 +147,7 @@ class WithVariable {
 /// Also where it ends the process without a word, and where its library has threads.
 TEST_F(FmuTraps, ends_of_the_process_while_probed_withdraw_one_claim_each) {
   const WithVariable thread("ENTRAIN_TEST_THREAD", "1");
-  for (const char* trap : {"state_crash", "state_quiet"}) {
+  for (const std::string trap : {"get_crash", "state_crash", "state_quiet"}) {
     for (const char* isolate : {"", "isolate = true"}) {
       write(trap, kInterpolates);
       const auto result = run(alone(trap, fmt::format("start = {{ u = 1.0 }}\n{}", isolate)),
@@ -157,7 +157,7 @@ TEST_F(FmuTraps, ends_of_the_process_while_probed_withdraw_one_claim_each) {
       const auto withdrawn = test::json_fact(summary["warnings"], FactCode::FmuClaimWithdrawn);
       ASSERT_FALSE(withdrawn.is_null()) << trap << isolate;
       EXPECT_EQ(withdrawn["values"]["claim"], "canGetAndSetFMUstate");
-      expect_text(withdrawn["values"]["why"], "fmi2SetFMUstate");
+      expect_text(withdrawn["values"]["why"], trap == "get_crash" ? "fmi2GetFMUstate" : "fmi2SetFMUstate");
     }
   }
 }
@@ -280,6 +280,50 @@ fmu = "late.fmu"
   EXPECT_EQ(without.exit_code, 0) << without.err;
   EXPECT_EQ(line(1), "0,0,5");
   expect_text(without.out, "outputs of 'a' changed when its initialization ended");
+}
+
+/// Each adds 5 to the one before it when its initialization ends; the last is twice that of the end of the row.
+std::string late_row(int length) {
+  std::string system = "[run]\nstop = 1.0\nstep = 0.1\nmethod = \"jacobi\"\n";
+  std::string connections = "[connections]\n";
+  for (int k = 0; k < length; ++k) {
+    system += fmt::format("[subsystems.a{}]\nfmu = \"late_sum.fmu\"\n", k);
+    connections += fmt::format("\"a{}.y\" = \"{}.u\"\n", k, k + 1 < length ? fmt::format("a{}", k + 1) : "last");
+  }
+  return system + "[subsystems.last]\nfmu = \"gain.fmu\"\n" + connections;
+}
+
+TEST_F(FmuTraps, row_of_late_outputs_is_followed_up_to_four_of_them) {
+  write("late_sum");
+  write("gain");
+  const auto four = run(late_row(4), {"--verbose"});
+  EXPECT_EQ(four.exit_code, 0) << four.err;
+  EXPECT_EQ(line(1), "0,5,10,15,20,40") << line(0);
+  EXPECT_EQ(four.out.find("when its initialization ended"), std::string::npos) << four.out;
+  const auto five = run(late_row(5), {"--verbose"});
+  EXPECT_EQ(five.exit_code, 0) << five.err;
+  EXPECT_EQ(line(1), "0,5,10,15,20,25,40") << line(0);
+  expect_text(five.out, "outputs of 'a4' changed when its initialization ended");
+}
+
+TEST_F(FmuTraps, number_that_comes_at_the_end_of_the_initialization_feeds_the_first_step) {
+  write("late_number");
+  write("number");
+  const auto result = run(R"([run]
+stop = 1.0
+step = 0.1
+method = "jacobi"
+[subsystems.a]
+fmu = "late_number.fmu"
+[subsystems.b]
+fmu = "number.fmu"
+[connections]
+"a.n" = "b.k"
+)");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(line(0), "time,a.y,b.y,a.n");
+  EXPECT_EQ(line(1), "0,0,0,7");
+  EXPECT_EQ(line(2), "0.1,0,7,7");
 }
 
 TEST_F(FmuTraps, derivatives_of_several_orders_are_set_one_by_one_where_the_fmu_requires_it) {
