@@ -82,6 +82,14 @@ void Engine::initialize(Time start, Time stop) {
   } while (end.finish(store_.signals()));
   if (events_) events_->start(start);
   if (end.anything_changed()) pass_on_late_outputs(start);
+  // Values that are no real numbers likewise, but for those that event phases pass on.
+  const auto passes_on_late_values = [&] {
+    discrete_->read(false);
+    const bool written = discrete_->write(start, executor_.times());
+    return exchange_reals() || written;
+  };
+  for (std::size_t round = 0; discrete_ && round < size() && passes_on_late_values(); ++round)
+    pass_on_late_outputs(start);
   for (std::size_t s = 0; s < size(); ++s) executor_.check_outputs(SubsystemId{s}, start);
 }
 

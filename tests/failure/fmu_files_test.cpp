@@ -143,7 +143,7 @@ TEST_F(FmuFiles, claims_that_are_not_true_are_withdrawn_with_a_warning) {
   const auto& can = summary.subsystems[0].capabilities;
   EXPECT_FALSE(can.rollback || can.linearization);
   EXPECT_EQ(can.output_derivative_order, 0);
-  EXPECT_EQ(can.input_degree, 1);  // without rollback the flag cannot be tried
+  EXPECT_EQ(can.input_degree, 0);  // it takes derivatives and ignores them
   EXPECT_FALSE(can.reset);
   std::string all;
   for (const auto& warning : summary.warnings) all += std::string(warning.text("why")) + "\n";

@@ -67,31 +67,56 @@ std::string alone(const std::string& trap, const std::string& keys = {}) {
                      trap, keys);
 }
 
-TEST_F(FmuTraps, printing_fmu_with_symbols_of_ours_runs_and_reaches_its_own) {
-  const fs::path file = folder_ / "printing.fmu";
-  write_archive(file, {{"modelDescription.xml", R"(<fmiModelDescription fmiVersion="2.0" modelName="p" guid="p">
+constexpr const char* kPrintingDescription = R"(<fmiModelDescription fmiVersion="2.0" modelName="p" guid="p">
   <CoSimulation modelIdentifier="printing" canHandleVariableCommunicationStepSize="true"/>
   <ModelVariables>
     <ScalarVariable name="y" valueReference="1" causality="output"><Real/></ScalarVariable>
   </ModelVariables>
   <ModelStructure><Outputs><Unknown index="1"/></Outputs></ModelStructure>
-</fmiModelDescription>)"},
-                       {"binaries/linux64/printing.so", text_of(printing_fmu_library())}});
-  const auto result = run(alone("printing"));
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(line(11), "1,42");
-  // Whatever it takes for the environment of its logger.
-  const std::string log = text_of(folder_ / "out/fmu.log");
-  expect_text(log, "stepping from 0.9");
-  EXPECT_EQ(log.find("stepping from 0\n"), log.rfind("stepping from 0\n")) << "of a scratch instance";
-  expect_text(log, "0.9 part [logStatusWarning] from 0.9\n");
-  expect_text(log, "0.9 part [logStatusWarning] to the component\n");
-  // And from a program that has copies of the data of its libraries, as this one may.
+</fmiModelDescription>)";
+
+/// In a program that has copies of the data of its libraries, as this one may.
+double stepped_here(const fs::path& file) {
   auto subsystem = subsystem::make_fmu_subsystem("part", file);
   subsystem->initialize(0.0, 1.0);
   double y = 0.0;
   EXPECT_EQ(subsystem->step({0.0, 0.1, {nullptr, 0, 0}}, {&y, 1}).outcome, StepOutcome::Completed);
-  EXPECT_EQ(y, 42.0);
+  return y;
+}
+
+TEST_F(FmuTraps, printing_fmu_with_symbols_of_ours_runs_and_reaches_its_own) {
+  const fs::path file = folder_ / "printing.fmu";
+  write_archive(file, {{"modelDescription.xml", kPrintingDescription},
+                       {"binaries/linux64/printing.so", text_of(printing_fmu_library())}});
+  for (const char* place : {"", "isolate = true", "sandbox = true"}) {
+    const auto result = run(alone("printing", place));
+    EXPECT_EQ(result.exit_code, 0) << place << result.err;
+    EXPECT_EQ(line(11), "1,42") << place;
+    // Whatever it takes for the environment of its logger.
+    const std::string log = text_of(folder_ / "out/fmu.log");
+    expect_text(log, "stepping from 0.9");
+    EXPECT_EQ(log.find("stepping from 0\n"), log.rfind("stepping from 0\n")) << "of a scratch instance";
+    expect_text(log, "0.9 part [logStatusWarning] from 0.9\n");
+    expect_text(log, "0.9 part [logStatusWarning] to the component\n");
+  }
+  EXPECT_EQ(stepped_here(file), 42.0);
+}
+
+/// Where the symbols are in a library that it brings, found by the loader or by us.
+TEST_F(FmuTraps, printing_fmu_that_brings_a_library_with_symbols_of_ours_reaches_that) {
+  const fs::path file = folder_ / "printing.fmu";
+  for (const auto& library : {printing_fmu_beside_library(), printing_fmu_declared_library()}) {
+    write_archive(file, {{"modelDescription.xml", kPrintingDescription},
+                         {"binaries/linux64/printing.so", text_of(library)},
+                         {"binaries/linux64/libown_solver.so", text_of(own_solver_library())}});
+    for (const char* place : {"", "isolate = true", "sandbox = true"}) {
+      const auto result = run(alone("printing", place));
+      EXPECT_EQ(result.exit_code, 0) << library << place << result.err;
+      EXPECT_EQ(line(11), "1,42") << library << place;
+      expect_text(text_of(folder_ / "out/fmu.log"), "stepping from 0.9");
+    }
+    EXPECT_EQ(stepped_here(file), 42.0) << library;
+  }
 }
 
 TEST_F(FmuTraps, crash_while_probed_withdraws_the_ability_and_the_run_goes_on) {
@@ -122,7 +147,7 @@ class WithVariable {
 /// Also where it ends the process without a word, and where its library has threads.
 TEST_F(FmuTraps, ends_of_the_process_while_probed_withdraw_one_claim_each) {
   const WithVariable thread("ENTRAIN_TEST_THREAD", "1");
-  for (const char* trap : {"state_crash", "state_quiet"}) {
+  for (const std::string trap : {"get_crash", "state_crash", "state_quiet"}) {
     for (const char* isolate : {"", "isolate = true"}) {
       write(trap, kInterpolates);
       const auto result = run(alone(trap, fmt::format("start = {{ u = 1.0 }}\n{}", isolate)),
@@ -132,7 +157,7 @@ TEST_F(FmuTraps, ends_of_the_process_while_probed_withdraw_one_claim_each) {
       const auto withdrawn = test::json_fact(summary["warnings"], FactCode::FmuClaimWithdrawn);
       ASSERT_FALSE(withdrawn.is_null()) << trap << isolate;
       EXPECT_EQ(withdrawn["values"]["claim"], "canGetAndSetFMUstate");
-      expect_text(withdrawn["values"]["why"], "fmi2SetFMUstate");
+      expect_text(withdrawn["values"]["why"], trap == "get_crash" ? "fmi2GetFMUstate" : "fmi2SetFMUstate");
     }
   }
 }
@@ -257,6 +282,50 @@ fmu = "late.fmu"
   expect_text(without.out, "outputs of 'a' changed when its initialization ended");
 }
 
+/// Each adds 5 to the one before it when its initialization ends; the last is twice that of the end of the row.
+std::string late_row(int length) {
+  std::string system = "[run]\nstop = 1.0\nstep = 0.1\nmethod = \"jacobi\"\n";
+  std::string connections = "[connections]\n";
+  for (int k = 0; k < length; ++k) {
+    system += fmt::format("[subsystems.a{}]\nfmu = \"late_sum.fmu\"\n", k);
+    connections += fmt::format("\"a{}.y\" = \"{}.u\"\n", k, k + 1 < length ? fmt::format("a{}", k + 1) : "last");
+  }
+  return system + "[subsystems.last]\nfmu = \"gain.fmu\"\n" + connections;
+}
+
+TEST_F(FmuTraps, row_of_late_outputs_is_followed_up_to_four_of_them) {
+  write("late_sum");
+  write("gain");
+  const auto four = run(late_row(4), {"--verbose"});
+  EXPECT_EQ(four.exit_code, 0) << four.err;
+  EXPECT_EQ(line(1), "0,5,10,15,20,40") << line(0);
+  EXPECT_EQ(four.out.find("when its initialization ended"), std::string::npos) << four.out;
+  const auto five = run(late_row(5), {"--verbose"});
+  EXPECT_EQ(five.exit_code, 0) << five.err;
+  EXPECT_EQ(line(1), "0,5,10,15,20,25,40") << line(0);
+  expect_text(five.out, "outputs of 'a4' changed when its initialization ended");
+}
+
+TEST_F(FmuTraps, number_that_comes_at_the_end_of_the_initialization_feeds_the_first_step) {
+  write("late_number");
+  write("number");
+  const auto result = run(R"([run]
+stop = 1.0
+step = 0.1
+method = "jacobi"
+[subsystems.a]
+fmu = "late_number.fmu"
+[subsystems.b]
+fmu = "number.fmu"
+[connections]
+"a.n" = "b.k"
+)");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(line(0), "time,a.y,b.y,a.n");
+  EXPECT_EQ(line(1), "0,0,0,7");
+  EXPECT_EQ(line(2), "0.1,0,7,7");
+}
+
 TEST_F(FmuTraps, derivatives_of_several_orders_are_set_one_by_one_where_the_fmu_requires_it) {
   EXPECT_EQ(made("one_order", kInterpolates)->capabilities().input_degree, 3);
 }
@@ -265,7 +334,22 @@ TEST_F(FmuTraps, degree_counts_only_when_steps_end_where_the_polynomials_lead) {
   EXPECT_EQ(made("once", kInterpolates)->capabilities().input_degree, 3);
   EXPECT_EQ(made("strange", kInterpolates)->capabilities().input_degree, 1);
   EXPECT_EQ(made("warns", kInterpolates)->capabilities().input_degree, 0);
-  EXPECT_EQ(made("warns", "canInterpolateInputs=\"true\"")->capabilities().input_degree, 0);
+}
+
+constexpr const char* kInterpolatesOnly = "canInterpolateInputs=\"true\"";
+
+/// On new instances: what it claims counts as little there as where it can go back.
+TEST_F(FmuTraps, degree_of_an_fmu_that_cannot_go_back_is_found_on_new_instances) {
+  for (const auto& [trap, degree] : {std::pair{"once", 3}, {"strange", 1}, {"one_order", 3}, {"warns", 0}}) {
+    const auto subsystem = made(trap, kInterpolatesOnly);
+    EXPECT_FALSE(subsystem->capabilities().rollback);
+    EXPECT_EQ(subsystem->capabilities().input_degree, degree) << trap;
+    const auto warnings = subsystem->warnings();
+    EXPECT_EQ(test::word_of(warnings, FactCode::FmuClaimWithdrawn, "claim"), degree == 0 ? "canInterpolateInputs" : "")
+        << trap;
+  }
+  // Where a second instance crashes the process, it is asked whether it takes derivatives.
+  EXPECT_EQ(made("second_crash", kInterpolatesOnly)->capabilities().input_degree, 1);
 }
 
 TEST_F(FmuTraps, warning_about_derivatives_in_the_run_lowers_the_degree_from_then_on) {

@@ -113,6 +113,18 @@ def test_fmus_with_clocks_run_in_processes_of_their_own(tmp_path):
         assert np.array_equal(apart[name].values, here[name].values)
 
 
+def test_both_limits_of_an_event_are_in_the_arrays(tmp_path):
+    with zipfile.ZipFile(tmp_path / "clocked.fmu", "w") as archive:
+        archive.writestr("modelDescription.xml", CLOCKED_DESCRIPTION.replace('"0.1"', '"0.3"'))
+        archive.write(CLOCKED, "binaries/x86_64-linux/clocked.so")
+    result = en.System(tmp_path / "clocked.fmu").run(stop=1.0, step=0.25, method="jacobi", record="*", estimate=False)
+    times = [0.0, 0.25, 0.3, 0.3, 0.5, 0.6, 0.6, 0.75, 0.9, 0.9, 1.0]  # the clock ticks at 0, 0.3, 0.6, 0.9 s
+    for name, values in (("fmu.ticks", [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4]),
+                         ("fmu.tick_time", [0, 0, 0, 0.3, 0.3, 0.3, 0.6, 0.6, 0.6, 0.9, 0.9])):
+        assert np.array_equal(result[name].t, times), name
+        assert np.array_equal(result[name].values, values), name
+
+
 def test_check_lists_every_problem_with_its_remedy():
     s = lotka_volterra()
     assert len(s.check()) == 0

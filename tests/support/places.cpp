@@ -67,6 +67,15 @@ std::string grasping_fmu_library() {
 std::string printing_fmu_library() {
   return ENTRAIN_PRINTING_FMU;
 }
+std::string printing_fmu_beside_library() {
+  return ENTRAIN_PRINTING_FMU_BESIDE;
+}
+std::string printing_fmu_declared_library() {
+  return ENTRAIN_PRINTING_FMU_DECLARED;
+}
+std::string own_solver_library() {
+  return ENTRAIN_OWN_SOLVER;
+}
 std::string needy_fmu_library() {
   return ENTRAIN_NEEDY_FMU;
 }

@@ -26,6 +26,9 @@ std::string rod_fmu_library();        // many states that depend on few
 std::string trap_fmu_library();
 std::string grasping_fmu_library();
 std::string printing_fmu_library();
+std::string printing_fmu_beside_library();    // its solver is own_solver_library(), to be beside it
+std::string printing_fmu_declared_library();  // the same, and it says so
+std::string own_solver_library();
 std::string needy_fmu_library();
 std::string absent_library();
 

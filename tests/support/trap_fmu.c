@@ -1,8 +1,12 @@
 /* An FMI 2.0 co-simulation FMU, der(x) = u + v, y = x, with one trap of FMUs in the field; the guid determines which:
-   state_crash      fmi2SetFMUstate uses memory that is not there
+   get_crash        fmi2GetFMUstate uses memory that is not there
+   state_crash      so does fmi2SetFMUstate
    state_quiet      fmi2SetFMUstate ends the process, with exit code 0
    second_crash     so does fmi2Instantiate when the process has had an instance
    late             y = 5 + x, which is known when the initialization mode is left; before it is 0
+   late_sum         y = 5 + u likewise
+   late_number      its Integer output 10 is 7 then, and before it is 0
+   number           y = its Integer input 11, as it was in the last step
    gain             y = 2 u at any time
    one_order        warns when derivatives of several orders come in one call, and holds its inputs then
    warns            warns whenever derivatives come, and holds its inputs
@@ -44,7 +48,7 @@ typedef struct {
   void* environment;
   char trap[20];
   double t, x, u[ORDERS], v[ORDERS]; /* inputs and their derivatives */
-  int running;
+  int running, number, number_in_step;
 } Component;
 
 static int instances = 0;
@@ -151,7 +155,7 @@ IDLE(fmi2Terminate)
 EXPORT fmi2Status fmi2Reset(fmi2Component component) {
   Component* c = component;
   c->t = c->x = 0.0;
-  c->running = 0;
+  c->running = c->number = c->number_in_step = 0;
   memset(c->u, 0, sizeof c->u);
   memset(c->v, 0, sizeof c->v);
   return fmi2OK;
@@ -161,8 +165,22 @@ EXPORT fmi2Status fmi2GetReal(fmi2Component component, const fmi2ValueReference 
   for (size_t i = 0; i < n; ++i) {
     value[i] = vr[i] == 0 ? c->u[0] : vr[i] == 2 ? c->v[0] : c->x;
     if (vr[i] == 1 && is(c, "late")) value[i] = c->running ? 5.0 + c->x : 0.0;
+    if (vr[i] == 1 && is(c, "late_sum")) value[i] = c->running ? 5.0 + c->u[0] : 0.0;
     if (vr[i] == 1 && is(c, "gain")) value[i] = 2.0 * c->u[0];
+    if (vr[i] == 1 && is(c, "number")) value[i] = c->number_in_step;
   }
+  return fmi2OK;
+}
+EXPORT fmi2Status fmi2GetInteger(fmi2Component component, const fmi2ValueReference vr[], size_t n,
+                                 fmi2Integer value[]) {
+  const Component* c = component;
+  for (size_t i = 0; i < n; ++i) value[i] = vr[i] == 11 ? c->number : c->running ? 7 : 0;
+  return fmi2OK;
+}
+EXPORT fmi2Status fmi2SetInteger(fmi2Component component, const fmi2ValueReference vr[], size_t n,
+                                 const fmi2Integer value[]) {
+  (void)vr;
+  if (n > 0) ((Component*)component)->number = value[n - 1];
   return fmi2OK;
 }
 EXPORT fmi2Status fmi2SetReal(fmi2Component component, const fmi2ValueReference vr[], size_t n,
@@ -183,6 +201,7 @@ EXPORT fmi2Status fmi2DoStep(fmi2Component component, fmi2Real from, fmi2Real h,
   Component* c = component;
   double part = h; /* h^(p + 1) / (p + 1)! */
   (void)no_set;
+  c->number_in_step = c->number;
   for (int p = 0; p < ORDERS; ++p) {
     c->x += part * (c->u[p] + c->v[p]) * (p == 2 && is(c, "strange") ? 7.0 : 1.0);
     part *= h / (p + 2);
@@ -194,6 +213,7 @@ EXPORT fmi2Status fmi2DoStep(fmi2Component component, fmi2Real from, fmi2Real h,
   return fmi2OK;
 }
 EXPORT fmi2Status fmi2GetFMUstate(fmi2Component component, fmi2FMUstate* state) {
+  if (is(component, "get_crash")) use_memory_that_is_not_there();
   if (*state == NULL) *state = malloc(sizeof(Component));
   memcpy(*state, component, sizeof(Component));
   return fmi2OK;

@@ -16,16 +16,25 @@ namespace entrain::test {
 
 /// modelDescription.xml of tests/support/trap_fmu.c with one of its traps.
 inline std::string trap_description(const std::string& trap, const std::string& flags) {
+  const char* more =
+      trap == "late_number" ? R"(<ScalarVariable name="n" valueReference="10" causality="output" variability="discrete">
+      <Integer/></ScalarVariable>)"
+      : trap == "number"    ? R"(<ScalarVariable name="k" valueReference="11" causality="input" variability="discrete">
+      <Integer start="0"/></ScalarVariable>)"
+                            : "";
+  const bool depends = trap == "gain" || trap == "late_sum";
   return fmt::format(R"(<fmiModelDescription fmiVersion="2.0" modelName="trap" guid="{}">
   <CoSimulation modelIdentifier="trap" canHandleVariableCommunicationStepSize="true" {}/>
   <ModelVariables>
     <ScalarVariable name="u" valueReference="0" causality="input"><Real start="0"/></ScalarVariable>
     <ScalarVariable name="y" valueReference="1" causality="output"><Real/></ScalarVariable>
     <ScalarVariable name="v" valueReference="2" causality="input"><Real start="0"/></ScalarVariable>
+    {}
   </ModelVariables>
-  <ModelStructure><Outputs><Unknown index="2"{}/></Outputs></ModelStructure>
+  <ModelStructure><Outputs><Unknown index="2"{}/>{}</Outputs></ModelStructure>
 </fmiModelDescription>)",
-                     trap, flags, trap == "gain" ? " dependencies=\"1\"" : " dependencies=\"\"");
+                     trap, flags, more, depends ? " dependencies=\"1\"" : " dependencies=\"\"",
+                     trap == "late_number" ? "<Unknown index=\"4\" dependencies=\"\"/>" : "");
 }
 
 inline void write_trap(const std::filesystem::path& file, const std::string& trap, const std::string& flags = {},

@@ -36,7 +36,7 @@ typedef struct {
   long long enumeration;
   int pair[2];
   char text[200];
-  unsigned char bytes[200];
+  unsigned char bytes[100000];
   size_t byte_count;
 } Values;
 

@@ -508,8 +508,10 @@ TEST(MethodWithoutCommonTimes, is_refused_for_clocks) {
   const TemporaryFolder folder;
   test::write_clocked(folder);
   auto system = system_of(folder, clocked("a"));
-  system.method.value = "f3ornits";
-  EXPECT_TRUE(test::has_fact(test::problem_facts(system), FactCode::NeedsCommonInstants, "a"));
+  for (const char* method : {"f3ornits", "waveform"}) {
+    system.method.value = method;
+    EXPECT_TRUE(test::has_fact(test::problem_facts(system), FactCode::NeedsCommonInstants, "a")) << method;
+  }
 }
 
 class ClocksWithMethod : public testing::TestWithParam<std::string> {};
@@ -525,7 +527,8 @@ TEST_P(ClocksWithMethod, tick_at_their_times) {
   EXPECT_EQ(ended.last("b.heard_time"), 1.0);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ClocksWithMethod, testing::Values("jacobi", "gauss-seidel", "nepce", "ifosmondi"),
+INSTANTIATE_TEST_SUITE_P(All, ClocksWithMethod,
+                         testing::Values("jacobi", "gauss-seidel", "nepce", "ifosmondi", "missiles"),
                          [](const auto& of) {
                            std::string name = of.param;
                            std::replace(name.begin(), name.end(), '-', '_');

@@ -268,11 +268,11 @@ TEST(FmuSubsystem, that_does_not_react_to_its_inputs_at_the_start_is_taken_at_it
   EXPECT_EQ(subsystem::make_fmu_subsystem("s", file_of({3, "car.controller"}))->capabilities().input_degree, 3);
 }
 
-TEST(FmuSubsystem, without_rollback_is_taken_at_its_word_for_linear_inputs) {
+TEST(FmuSubsystem, without_rollback_shows_the_degree_of_its_inputs_on_new_instances) {
   const auto fmu = subsystem::make_fmu_subsystem("s", file_of({2, "mechanical.left", "no_rollback"}));
   EXPECT_FALSE(fmu->capabilities().rollback);
   EXPECT_EQ(fmu->facets().rollback, nullptr);
-  EXPECT_EQ(fmu->capabilities().input_degree, 1);
+  EXPECT_EQ(fmu->capabilities().input_degree, 3);
   EXPECT_TRUE(fmu->capabilities().linearization);
 }
 

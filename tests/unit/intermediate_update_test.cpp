@@ -38,7 +38,7 @@ std::array<double, 2> stepped(Subsystem& subsystem, Time from, Duration size, co
   return y;
 }
 
-TEST(IntermediateUpdate, degree_is_proven_with_rollback_and_accepted_from_the_requests_without) {
+TEST(IntermediateUpdate, degree_is_proven_with_rollback_and_on_new_instances_without) {
   for (const char* folder : {"test/strict/3", "test/no_rollback/3", "test/internal_steps/3"}) {
     EXPECT_EQ(fmu3(folder)->capabilities().input_degree, 3) << folder;
   }

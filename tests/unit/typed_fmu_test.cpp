@@ -117,6 +117,36 @@ TEST(TypesOfFmi3, cross_a_connection_and_a_recording_unchanged) {
   }
 }
 
+/// More than any buffer of ours begins with.
+TEST(BytesOfFmi3, of_100000_cross_a_connection_and_a_recording_unchanged) {
+  std::string bytes;
+  for (int i = 0; i < 100000; ++i) bytes += fmt::format("{:02x}", i * 7 % 251);
+  for (const char* place : {"", "isolate = true"}) {
+    const TemporaryFolder folder;
+    test::write_typed3(folder);
+    Simulation simulation(test::system_in(folder, fmt::format(R"(
+[run]
+stop = 0.3
+step = 0.1
+{0}
+[subsystems.a]
+fmu = "typed3.fmu"
+start = {{ "in.Binary" = "{1}" }}
+[subsystems.b]
+fmu = "typed3.fmu"
+[connections]
+"a.out.Binary" = "b.in.Binary"
+)",
+                                                              place, bytes)));
+    RecordDescription everything;
+    everything.variables = {Written<std::string>{"*", {}}};
+    Recorder recorder(folder / "results.csv", everything);
+    simulation.observe(recorder);
+    ASSERT_EQ(simulation.run().termination, Termination::Completed) << place << simulation.summary().message;
+    EXPECT_EQ(last_row(folder / "results.csv").at("b.out.Binary"), bytes) << place;
+  }
+}
+
 TEST(TypesOfFmi3, of_arrays_take_one_call_to_set_a_step) {
   const TemporaryFolder folder;
   test::write_typed3(folder);

@@ -280,9 +280,19 @@ class Prober {
     return result;
   }
 
+  /// Whether the trials of one stage can all begin at the start: by rollback, or on a new instance each.
+  bool can_begin_again() const { return result_.rollback || !request_.only; }
+
+  /// `start`: the state there of an FMU that can go back.
+  bool begin_again(FmuInstance::State start) {
+    if (result_.rollback) return instance_->set_state(start).done();
+    fresh();
+    return true;
+  }
+
   /// What is reached in `count` steps with held inputs that follow the polynomials; empty when a step fails.
-  std::vector<double> reached_in_parts(FmuInstance::State state, int degree, int count) {
-    if (!instance_->set_state(state).done()) return {};
+  std::vector<double> reached_in_parts(FmuInstance::State start, int degree, int count) {
+    if (!begin_again(start)) return {};
     const std::vector<double> coefficients = polynomials(degree);
     const InputBlock followed(coefficients.data(), inputs_.size(), degree);
     const Duration size = step_ / count;
@@ -299,11 +309,11 @@ class Prober {
   /// are: an FMU that takes derivatives for something else ends elsewhere, too. `ended`: by the one step. An FMU whose
   /// steps are of one size cannot be judged so, nor can one whose own integration has a larger error over the step than
   /// the inputs make a difference. States are compared; outputs may belong to the inputs at the start of a step.
-  bool follows_polynomials(FmuInstance::State state, int degree, const std::vector<double>& ended) {
+  bool follows_polynomials(FmuInstance::State start, int degree, const std::vector<double>& ended) {
     if (!fmu_.flags().variable_step || fmu_.flags().fixed_internal_step) return true;
-    const auto coarse = reached_in_parts(state, degree, 4);
-    const auto fine = reached_in_parts(state, degree, 8);
-    const auto lower = reached_in_parts(state, degree - 1, 8);
+    const auto coarse = reached_in_parts(start, degree, 4);
+    const auto fine = reached_in_parts(start, degree, 8);
+    const auto lower = reached_in_parts(start, degree - 1, 8);
     if (coarse.empty() || fine.empty() || lower.empty()) return true;
     const std::size_t outputs = ports().table.outputs.size();
     const bool by_states = result_.states && fine.size() > outputs;
@@ -327,24 +337,23 @@ class Prober {
   std::optional<int> honoured_degree() {
     std::optional<int> degree = 0;
     try {
-      FmuInstance::State state = nullptr;
-      if (!instance_->get_state(state).done()) return 0;
+      FmuInstance::State start = nullptr;
+      if (result_.rollback && !instance_->get_state(start).done()) return 0;
       std::vector<double> before;
       for (int tried = 0; tried <= kMaxInputDegree; ++tried) {
-        if (!instance_->set_state(state).done()) break;
+        if (!begin_again(start)) break;
         const FmuStepResult made = step(tried);
         if (!made.result.done() || made.refused_order > 0) break;
         const std::vector<double> ended = reached_;
-        if (tried > 0 && (ended == before || !follows_polynomials(state, tried, ended))) break;
+        if (tried > 0 && (ended == before || !follows_polynomials(start, tried, ended))) break;
         degree = tried;
         before = ended;
       }
-      if (degree == 0 && instance_->set_state(state).done() && step_with_other_inputs() && reached_ == before) {
-        degree = std::nullopt;
-      }
-      if (!instance_->free_state(state).done()) log_.take_text();
+      if (degree == 0 && begin_again(start) && step_with_other_inputs() && reached_ == before) degree = std::nullopt;
+      if (result_.rollback) static_cast<void>(instance_->free_state(start));
     } catch (const Error&) {  // fmi2SetRealInputDerivatives is not in the library
     }
+    log_.take_text();
     fresh();
     return degree;
   }
@@ -365,7 +374,7 @@ class Prober {
     return asked ? kMaxInputDegree : 0;
   }
 
-  /// An FMU that cannot go back is asked whether it takes derivatives at all.
+  /// An FMU of which no steps can be compared is asked whether it takes derivatives at all.
   int sent_degree() {
     bool taken = false;
     try {
@@ -387,7 +396,7 @@ class Prober {
       withdraw(claim, "not every input has intermediateUpdate=\"true\"");
       return 0;
     }
-    const auto honoured = result_.rollback ? honoured_degree() : std::nullopt;
+    const auto honoured = can_begin_again() ? honoured_degree() : std::nullopt;
     const int degree = honoured ? *honoured : three ? asked_degree() : sent_degree();
     if (degree == 0) {
       withdraw(claim, three ? "it does not ask for inputs inside a step, or ignores them"

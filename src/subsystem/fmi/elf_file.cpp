@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <link.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -94,15 +95,58 @@ bool clashes(const ElfFile& file, bool with_weak) {
   });
 }
 
-/// Data of a shared library that the program holds a copy of (std::cout): the library works on the copy, and the
-/// original stays untouched.
-bool uses_copied_data(const ElfFile& file) {
+/// Whether a loaded library itself, not one that it needs, defines the symbol.
+bool defines(const std::string& library, const char* symbol) {
+  void* handle = ::dlopen(library.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == nullptr) return false;
+  Dl_info found{};
+  link_map* map = nullptr;
+  void* address = ::dlsym(handle, symbol);
+  const bool known =
+      address != nullptr && ::dladdr(address, &found) != 0 && ::dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0;
+  ::dlclose(handle);
+  return known && reinterpret_cast<std::uintptr_t>(found.dli_fbase) == map->l_addr;
+}
+
+/// Whether `name` or what it needs is one of `libraries`, or cannot be known because it is not loaded yet.
+bool leads_to(const std::string& name, const std::vector<std::string>& libraries, std::set<std::string>& seen) {
+  if (std::find(libraries.begin(), libraries.end(), name) != libraries.end()) return true;
+  if (!seen.insert(name).second) return false;
+  void* handle = ::dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == nullptr) return true;
+  link_map* map = nullptr;
+  const bool known = ::dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0;
+  const fs::path path = known ? map->l_name : "";
+  ::dlclose(handle);
+  const auto needed = ElfFile(path).needed();
+  return std::any_of(needed.begin(), needed.end(),
+                     [&](const std::string& each) { return leads_to(each, libraries, seen); });
+}
+
+/// Adds the needed libraries of which the program holds a copy of data that the file uses (std::cout): they work on the
+/// copy, and the original stays untouched. The C library is not among them: what it copies (stderr) is the same there.
+void add_copied(const ElfFile& file, std::vector<std::string>& libraries) {
   const auto symbols = file.symbols();
-  return std::any_of(symbols.begin(), symbols.end(), [](const ElfFile::Symbol& symbol) {
-    if (symbol.defined || !symbol.object) return false;
-    const void* address = of_process(symbol.name);
-    return address != nullptr && in_main_program(address);
-  });
+  for (const auto& name : file.needed()) {
+    if (name.starts_with("libc.so") || std::find(libraries.begin(), libraries.end(), name) != libraries.end()) continue;
+    const bool copied = std::any_of(symbols.begin(), symbols.end(), [&](const ElfFile::Symbol& symbol) {
+      if (symbol.defined || !symbol.object) return false;
+      const void* address = of_process(symbol.name);
+      return address != nullptr && in_main_program(address) && defines(name, symbol.name);
+    });
+    if (copied) libraries.push_back(name);
+  }
+}
+
+/// One entry of a dynamic table.
+bool write_entry(const fs::path& path, std::size_t place, const Elf64_Dyn& entry) {
+  std::error_code ignored;  // the writing reports it
+  fs::permissions(path, fs::perms::owner_write, fs::perm_options::add, ignored);
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const auto written = ::pwrite(descriptor, &entry, sizeof entry, static_cast<off_t>(place));
+  ::close(descriptor);
+  return written == static_cast<ssize_t>(sizeof entry);
 }
 
 /// The beginning of any ELF file: of 32 and of 64 bits alike.
@@ -327,27 +371,57 @@ bool ElfFile::prefer_own_symbols(const fs::path& path) {
     }
     place = section->sh_offset + static_cast<std::size_t>(chosen - entries.begin()) * sizeof(Elf64_Dyn);
   }
-  std::error_code ignored;  // the writing reports it
-  fs::permissions(path, fs::perms::owner_write, fs::perm_options::add, ignored);
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (descriptor < 0) return false;
-  const auto written = ::pwrite(descriptor, &entry, sizeof entry, static_cast<off_t>(*place));
-  ::close(descriptor);
-  return written == static_cast<ssize_t>(sizeof entry);
+  return write_entry(path, *place, entry);
+}
+
+/// The entry stays, with a tag that means nothing to the loader.
+bool ElfFile::leave_to_process(const fs::path& path, const std::vector<std::string>& libraries) {
+  std::vector<std::size_t> places;
+  {
+    const ElfFile file(path);
+    const auto* section = file.section(SHT_DYNAMIC);
+    std::size_t place = section == nullptr ? 0 : section->sh_offset;
+    for (const auto& entry : file.table<Elf64_Dyn>(section)) {
+      const bool named = entry.d_tag == DT_NEEDED && std::find(libraries.begin(), libraries.end(),
+                                                               file.text(section, entry.d_un.d_val)) != libraries.end();
+      if (named) places.push_back(place);
+      place += sizeof(Elf64_Dyn);
+    }
+  }
+  return std::all_of(places.begin(), places.end(), [&](std::size_t place) {
+    Elf64_Dyn nothing{};
+    nothing.d_tag = DT_LOOS;
+    return write_entry(path, place, nothing);
+  });
 }
 
 ElfLoading required_loading(const fs::path& library) {
   ElfLoading loading;
   const ElfFile file(library);
   loading.own_symbols = clashes(file, true);
-  bool copied = uses_copied_data(file);
+  add_copied(file, loading.copied);
   for (const auto& sibling : brought_along(library)) {
     const ElfFile brought(sibling);
     loading.apart = loading.apart || clashes(brought, false);
-    copied = copied || uses_copied_data(brought);
+    add_copied(brought, loading.copied);
   }
-  loading.apart = loading.apart && !copied;
   return loading;
+}
+
+bool use_copies(const fs::path& library, const std::vector<std::string>& copied) {
+  if (copied.empty()) return true;
+  auto files = brought_along(library);
+  std::set<std::string> seen;  // those that are brought lead nowhere else
+  for (const auto& file : files) seen.insert(file.filename().string());
+  files.push_back(library);
+  for (const auto& file : files) {
+    for (const auto& name : ElfFile(file).needed()) {
+      const bool is_copied = std::find(copied.begin(), copied.end(), name) != copied.end();
+      if (!is_copied && leads_to(name, copied, seen)) return false;
+    }
+  }
+  return std::all_of(files.begin(), files.end(),
+                     [&](const fs::path& file) { return ElfFile::leave_to_process(file, copied); });
 }
 
 }  // namespace entrain::subsystem

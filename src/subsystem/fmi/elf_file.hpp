@@ -38,6 +38,9 @@ class ElfFile {
   /// Changes the file so that the library looks for what it refers to in itself first (DT_SYMBOLIC). False when the
   /// table has no place for it, or the file cannot be written.
   static bool prefer_own_symbols(const std::filesystem::path& path);
+  /// Changes the file so that it no longer asks for these libraries: what it uses of them it finds in the process.
+  /// False when the file cannot be written.
+  static bool leave_to_process(const std::filesystem::path& path, const std::vector<std::string>& libraries);
 
  private:
   template <class Entry>
@@ -73,8 +76,13 @@ std::vector<std::string> missing_libraries(const std::filesystem::path& library)
 struct ElfLoading {
   bool own_symbols = false;  ///< of the library itself some have the name of one in the process
   bool apart = false;        ///< so have some of other libraries that it brings
+  /// Needed libraries whose data the program holds a copy of (std::cout of libstdc++): apart from the rest of the
+  /// process the originals would be found, which stay untouched.
+  std::vector<std::string> copied{};
 };
 /// `library` and those beside it that it needs, against all that the process has loaded globally.
 ElfLoading required_loading(const std::filesystem::path& library);
+/// Lets `library` and those beside it that it needs find the copies, as ElfLoading says. False where that cannot be.
+bool use_copies(const std::filesystem::path& library, const std::vector<std::string>& copied);
 
 }  // namespace entrain::subsystem

@@ -118,13 +118,15 @@ std::string missing_library(const std::string& message) {
 }
 
 /// An FMU that carries a library of its own (SUNDIALS, zlib, ...) must call that one, not the one this program uses.
-/// RTLD_DEEPBIND alone would do, but then it would not find data that the program holds a copy of (std::cout), so it is
-/// the last resort; the file is ours, an unpacked copy.
+/// For its own library DT_SYMBOLIC does that. For one beside it RTLD_DEEPBIND does, which alone would not find data
+/// that the program holds a copy of (std::cout): then it must not look for the original. The files are ours, unpacked
+/// copies.
 int loading_flags(const fs::path& file) {
   constexpr int kUsual = RTLD_NOW | RTLD_LOCAL;
   const ElfLoading required = required_loading(file);
   const bool own_first = !required.own_symbols || ElfFile::prefer_own_symbols(file);
-  return kMayBeApart && (required.apart || !own_first) ? kUsual | RTLD_DEEPBIND : kUsual;
+  if (!kMayBeApart || (!required.apart && own_first)) return kUsual;
+  return use_copies(file, required.copied) ? kUsual | RTLD_DEEPBIND : kUsual;
 }
 
 [[noreturn]] void fail_not_library(const std::string& fmu, const std::string& file, const std::string& why) {
