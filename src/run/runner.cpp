@@ -161,7 +161,7 @@ void Runner::initialize() {
   }
   if (needs_.slopes) slopes_.assign(values_.size(), kUnknown);
   if (needs_.differences) differences_.assign(system_.graph().connections().size(), kUnknown);
-  system_.engine().initialize(settings_.start, settings_.stop);
+  system_.engine().initialize(settings_.start, settings_.stop, method_.requirements().start_gains);
   if (needs_.discrete) system_.engine().discrete()->read(true);
   collect_warnings();
   if (corrections_ != nullptr) corrections_->apply(system_, 0);  // a method may ask what kind they are
