@@ -46,16 +46,6 @@ std::string termination_text(const RunSummary& summary, TextStyle style, Grade g
                : painted(to_string(summary.termination), completed ? kGreen : kRed, style);
 }
 
-std::string grade_painted(std::string_view text, Grade grade, TextStyle style) {
-  switch (grade) {
-    case Grade::Trusted: return painted(text, kGreen, style);
-    case Grade::Check: return painted(text, kYellow, style);
-    case Grade::Unreliable: return painted(text, kRed, style);
-    case Grade::Unknown: break;
-  }
-  return std::string(text);
-}
-
 /// Only what was counted: an explicit method has no rejected steps to talk about.
 std::string steps_text(const RunSummary& summary) {
   auto text = fmt::format("{} macro steps", summary.macro_steps);
@@ -248,6 +238,16 @@ std::string pacing_text(const PacingSummary& pacing) {
 }
 
 }  // namespace
+
+std::string grade_painted(std::string_view text, Grade grade, TextStyle style) {
+  switch (grade) {
+    case Grade::Trusted: return painted(text, kGreen, style);
+    case Grade::Check: return painted(text, kYellow, style);
+    case Grade::Unreliable: return painted(text, kRed, style);
+    case Grade::Unknown: break;
+  }
+  return std::string(text);
+}
 
 std::string brief_summary(const RunSummary& summary, const Verdict& verdict, const ErrorEstimate& estimate,
                           TextStyle style) {

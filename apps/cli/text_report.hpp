@@ -31,6 +31,8 @@ std::string capabilities_text(const Capabilities& capabilities, const VariableTa
 std::string groups_text(const std::vector<std::vector<std::string>>& groups, std::string_view none);
 std::string options_text(std::span<const OptionHelp> options);
 
+/// In the colour of the grade.
+std::string grade_painted(std::string_view text, Grade grade, TextStyle style);
 /// "ok" or "off", coloured when asked.
 std::string verdict_text(bool ok, TextStyle style = {});
 

@@ -5,6 +5,7 @@
 #include "cli/common.hpp"
 #include "cli/system_arguments.hpp"
 #include "cli/table.hpp"
+#include "cli/text_report.hpp"
 #include "entrain/entrain.hpp"
 #include "entrain/text.hpp"
 #include "entrain/verification.hpp"
@@ -19,12 +20,13 @@ struct VerifyArguments : SystemArguments {
 };
 
 std::string verification_text(const Verification& of) {
-  Table table({"output", "order", "error bar", "of its range", "verdict"});
-  for (std::size_t column = 1; column < 4; ++column) table.align_right(column);
+  Table table({"output", "order", "error bar", "of its range", "at most", "verdict"});
+  for (std::size_t column = 1; column < 5; ++column) table.align_right(column);
   for (const auto& output : of.outputs) {
     table.add_row({output.name, output.order ? fmt::format("{:.2f}", *output.order) : "-",
                    output.error_bar ? short_number(*output.error_bar) : "-",
                    output.error_bar ? fmt::format("{:.2g} %", 100.0 * output.relative_error()) : "-",
+                   output.error_bar ? fmt::format("{:.2g} %", 100.0 * output.relative_bound()) : "-",
                    std::string(to_string(output.verdict))});
   }
   auto text = fmt::format("{} with {}: runs at {} s, {} s and {} s\n{}", of.system, of.method, short_number(of.step),
@@ -62,9 +64,9 @@ std::string beyond_tolerance_text(const Verification& of, const Tolerances& tole
   std::string text;
   for (const auto& output : of.outputs) {
     const double tolerance = tolerances.of(output.name);
-    if (!output.error_bar || output.relative_error() <= tolerance) continue;
+    if (!output.error_bar || output.relative_bound() <= tolerance) continue;
     text += fmt::format("{} exceeds the tolerance: {:.2g} % > {:.2g} % of its range\n", output.name,
-                        100.0 * output.relative_error(), 100.0 * tolerance);
+                        100.0 * output.relative_bound(), 100.0 * tolerance);
   }
   return text;
 }
@@ -78,6 +80,7 @@ int run(const VerifyArguments& arguments) {
     print_exact(verification_json(result, grade));
   } else if (!result.failure) {
     print(verification_text(result));
+    print(fmt::format("verdict: {}\n", grade_painted(result.headline(tolerances), grade, stdout_style())));
   }
   if (result.failure) {
     print_error(*result.failure);

@@ -188,6 +188,7 @@ enum class FactCode : std::uint16_t {
   // Verification.
   ImposedStepUnseen,
   StepsNotRefined,
+  OutputNotVerified,
   WarningsGrow,
   ResidualStays,
   RunWarns,

@@ -34,6 +34,7 @@ struct Requirements {
   bool refresh_all = false;       ///< outputs re-evaluated without a step, for all subsystems
   bool common_grid = true;        ///< imposed steps must fit the macro step
   bool trials = false;            ///< steps that can be taken back, or estimated
+  bool start_gains = false;       ///< how outputs follow inputs at once, looked at before the first step
   bool steps_together = false;    ///< no subsystem may impose a step longer than the macro step
   bool free_step = false;         ///< no subsystem may impose a step at all ...
   std::string fixed_step = "adaptive = false";  ///< ... unless these options keep the macro step fixed

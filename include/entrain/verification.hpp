@@ -32,9 +32,12 @@ struct ENTRAIN_API OutputVerification {
   std::optional<double> order;      ///< log2 of the ratio of the two differences (root mean square over time)
   std::optional<double> error_bar;  ///< of the run at h: largest over time, in the unit of the output (Richardson)
   double rms_error = 0.0;           ///< the same as a root mean square over time; without an order, the difference
-  /// What errors are relative to: max - min of the output in the finest run, and at least 1e-9 of the largest of an
-  /// output with the same unit.
+  /// What errors are relative to: max - min of the output in the finest run, or in the one where it is smallest if they
+  /// differ by more than a factor of 2; and at least 1e-9 of the largest of an output with the same unit.
   double range = 0.0;
+  /// 1.25 where the order that is seen is that of the method to 10 %, else 3: what the error may be instead of what it
+  /// is estimated to be.
+  double safety = 3.0;
   double first_difference = 0.0;   ///< largest |y_h - y_h/2|
   double second_difference = 0.0;  ///< largest |y_h/2 - y_h/4|
 
@@ -42,6 +45,8 @@ struct ENTRAIN_API OutputVerification {
   bool sound() const { return verdict != OutputVerdict::NotConverging && verdict != OutputVerdict::StepTooLong; }
   /// error_bar / range; of an output that does not move, the bar itself.
   double relative_error() const;
+  /// What decides on the grade: `safety` times the root mean square, as for a run, and no less than the error bar.
+  double relative_bound() const;
 };
 
 struct ENTRAIN_API Verification {
@@ -56,11 +61,12 @@ struct ENTRAIN_API Verification {
   std::vector<Fact> doubts;
   std::optional<std::string> failure;  ///< a run that did not complete, and why; then `outputs` is empty
 
-  /// Every output is sound, every subsystem was refined, there are no doubts, and no relative error bar exceeds the
-  /// limit.
-  bool confirmed(double largest_relative_error) const;
-  /// As for a run, by the error bars; unknown where they are not confirmed.
+  /// Every output is sound, every subsystem was refined, there are no doubts, and no relative bound exceeds the limit.
+  bool confirmed(double largest_relative_bound) const;
+  /// As for a run, by the bounds; unknown where they are not confirmed.
   Grade grade(const Tolerances& tolerances = {}) const;
+  /// The grade and what decides it, in one sentence of at most 100 characters.
+  std::string headline(const Tolerances& tolerances = {}) const;
 };
 
 /// Runs the system three times, with its own step h, h/2 and h/4, and compares the outputs at the communication times

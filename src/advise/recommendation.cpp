@@ -74,6 +74,7 @@ class Search {
   Duration length_of(Duration step, double steps) const;
   void look_briefly(const Candidate& candidate, Duration step);
   bool is_settled(const Offer& of) const;
+  void name_failed();
   void conclude();
   void explain(const Offer& of);
 
@@ -378,6 +379,19 @@ void Search::explain(const Offer& of) {
   }
 }
 
+/// Methods none of whose trials came to its end: without a word they would seem to have been looked at and be worse.
+void Search::name_failed() {
+  for (const auto& candidate : look_.candidates) {
+    std::optional<Fact> failure;
+    for (const auto& trial : result_.trials) {
+      if (trial.config != candidate || trial.cut_short) continue;
+      failure = trial.failure;
+      if (!failure) break;
+    }
+    if (failure) result_.remarks.push_back(std::move(*failure));
+  }
+}
+
 void Search::conclude() {
   if (const auto best = best_offer(result_.offers)) result_.choice = result_.offers[*best];
   if (result_.choice && result_.choice->ratio) {
@@ -392,6 +406,7 @@ void Search::conclude() {
   }
   if (result_.choice) {
     explain(*result_.choice);
+    name_failed();
   } else if (result_.reasons.empty()) {
     for (const auto& trial : result_.trials) {
       if (trial.failure) result_.reasons.push_back(*trial.failure);

@@ -127,11 +127,19 @@ class SystemMaker {
       text += fmt::format("\n[subsystems.{}]  # {}\n", description::toml_key(parts_[i].name),
                           base::printable(placed_[i].title));
       text += fmt::format("fmu = {}\n", description::toml_text(std::string_view(placed_[i].file)));
+      if (is_like_a_controller(i))
+        text += comment("sampled = true  # a fixed step and no continuous states: if its step belongs to it");
       text += listed("inputs", variables.inputs, variables.discrete_inputs);
       text += listed("outputs", variables.outputs, variables.discrete_outputs);
       text += parameters(variables.parameters);
     }
     return text;
+  }
+
+  /// Of one that samples what it reads, the step is part of the model; of any other it is an error that runs with other
+  /// macro steps do not show. The FMU alone does not say which it is.
+  bool is_like_a_controller(std::size_t part) const {
+    return parts_[part].variables.states.empty() && subsystem::fmu_imposes_step(placed_[part].source);
   }
 
   /// Real ones with their unit, the others with their type.

@@ -64,7 +64,7 @@ class Assembler {
       for (const auto& member : members.value_or(std::vector<ConnectionDescription>())) connect_written(member);
     }
     for (const auto& constraint : description_.constraints) {
-      for (const auto& name : constraint.variables) started_.insert(name.value);  // a force acts on it
+      for (const auto& name : constraint.variables) forced_.insert(name.value);
     }
     check_scheduled_subsystems(description_, problems_);
     check_scheduled_inputs();
@@ -510,7 +510,7 @@ class Assembler {
         const auto& inputs = causality == Causality::Input ? variables.inputs : variables.discrete_inputs;
         for (std::size_t i = 0; i < inputs.size(); ++i) {
           auto input = fmt::format("{}.{}", name, inputs[i].name);
-          if (fed_by_.contains({entry.index, causality, i})) {
+          if (fed_by_.contains({entry.index, causality, i}) || forced_.contains(input)) {
             ++assembly_.connected_inputs;
           } else if (!started_.contains(input) && !scheduled_.contains({entry.index, causality, i})) {
             assembly_.open_inputs.push_back(std::move(input));
@@ -522,9 +522,9 @@ class Assembler {
 
   /// Of an input that has no value of its own.
   void require_source(const Entry& entry, VariableTable::Place place, const Variable& input) {
-    if (fed_by_.contains({entry.index, place.causality, place.index})) return;
-    problem(entry.description->where,
-            {FactCode::InputNotConnected, {fmt::format("{}.{}", entry.description->name, input.name)}},
+    const auto name = fmt::format("{}.{}", entry.description->name, input.name);
+    if (fed_by_.contains({entry.index, place.causality, place.index}) || forced_.contains(name)) return;
+    problem(entry.description->where, {FactCode::InputNotConnected, {name}},
             fmt::format("connect it, or give it a value: start = {{ {} = ... }}", description::toml_key(input.name)));
   }
 
@@ -540,6 +540,7 @@ class Assembler {
   std::deque<ConnectionDescription> connections_;  // those of arrays element by element
   std::vector<std::optional<double>> given_inputs_;
   std::set<std::string> fed_clocks_;
+  std::set<std::string> forced_;   // by a constraint: it needs no other source
   std::set<std::string> started_;  // "subsystem.variable" with a written start value
   std::size_t outputs_ = 0;
 };

@@ -80,4 +80,10 @@ double OutputVerification::relative_error() const {
   return range > 0.0 ? bar / range : bar;
 }
 
+double OutputVerification::relative_bound() const {
+  const double bound = safety * (range > 0.0 ? rms_error / range : rms_error);
+  const double bar = relative_error();
+  return bound <= bar ? bar : bound;
+}
+
 }  // namespace entrain

@@ -1,11 +1,13 @@
 #include "coupling/engine.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/grid.hpp"
 #include "coupling/end_of_initialization.hpp"
 #include "coupling/evaluation.hpp"
+#include "entrain/error.hpp"
 
 namespace entrain::coupling {
 namespace {
@@ -67,7 +69,7 @@ void Engine::evaluate_signals(Time t) {
       [this](SubsystemId s, std::span<const double> u, std::span<double> y) { executor_.evaluate(s, u, y); });
 }
 
-void Engine::initialize(Time start, Time stop) {
+void Engine::initialize(Time start, Time stop, bool start_gains) {
   if (scenario_) scenario_->start(start);
   std::vector<Subsystem*> subsystems;
   for (std::size_t s = 0; s < size(); ++s) subsystems.push_back(&executor_.subsystem(SubsystemId{s}));
@@ -79,6 +81,7 @@ void Engine::initialize(Time start, Time stop) {
     evaluation_->all(start, store_.inputs(), store_.signals(),
                      [&end](SubsystemId s, std::span<const double> u, std::span<double> y) { end.evaluate(s, u, y); });
     if (discrete_) settle_discrete(start);
+    if (start_gains) look_at_start_gains();
   } while (end.finish(store_.signals()));
   if (events_) events_->start(start);
   if (end.anything_changed()) pass_on_late_outputs(start);
@@ -91,6 +94,54 @@ void Engine::initialize(Time start, Time stop) {
   for (std::size_t round = 0; discrete_ && round < size() && passes_on_late_values(); ++round)
     pass_on_late_outputs(start);
   for (std::size_t s = 0; s < size(); ++s) executor_.check_outputs(SubsystemId{s}, start);
+}
+
+bool Engine::has_start_gains(SubsystemId s) const {
+  return subsystem(s).capabilities().feedthrough.any() &&
+         is_identifiable(graph_.outputs_of(s).count, graph_.inputs_of(s).count) &&
+         (events_ == nullptr || !events_->takes_part(s));
+}
+
+/// In initialization mode every FMU can be given inputs and asked for outputs; in step mode a step must lie between
+/// (FMI 2.0.4, section 4.2.4; FMI 3.0, section 4.2.1).
+void Engine::look_at_start_gains() {
+  start_gains_.assign(size(), {});
+  for (std::size_t s = 0; s < size(); ++s) {
+    const SubsystemId id{s};
+    if (has_start_gains(id) && !subsystem(id).capabilities().output_refresh) start_gains_[s] = gains_by_differences(id);
+  }
+}
+
+std::vector<double> Engine::start_gains(SubsystemId s) {
+  if (!has_start_gains(s)) return {};
+  if (subsystem(s).capabilities().output_refresh) return gains_by_differences(s);
+  return start_gains_.empty() ? std::vector<double>() : start_gains_[s];
+}
+
+/// The last evaluation is that of the inputs that it has. Nothing is known of a subsystem that refuses others.
+std::vector<double> Engine::gains_by_differences(SubsystemId s) {
+  const Feedthrough& feedthrough = subsystem(s).capabilities().feedthrough;
+  const auto slots = store_.slots(s);
+  std::vector<double> inputs(slots.inputs.begin(), slots.inputs.end());
+  std::vector<double> base(slots.outputs.size());
+  std::vector<double> moved(base.size());
+  std::vector<double> gains(base.size() * inputs.size(), 0.0);
+  executor_.evaluate(s, inputs, base);
+  try {
+    for (std::size_t j = 0; j < inputs.size(); ++j) {
+      const double before = inputs[j];
+      inputs[j] += kInputDifference * std::max(1.0, std::abs(before));
+      executor_.evaluate(s, inputs, moved);
+      for (std::size_t o = 0; o < base.size(); ++o) {
+        if (feedthrough(o, j)) gains[o * inputs.size() + j] = (moved[o] - base[o]) / (inputs[j] - before);
+      }
+      inputs[j] = before;
+    }
+  } catch (const Error&) {
+    gains.clear();
+  }
+  executor_.evaluate(s, slots.inputs, base);
+  return gains;
 }
 
 /// Inputs follow the outputs; subsystems whose outputs cannot be refreshed keep theirs.

@@ -80,8 +80,13 @@ class Engine {
 
   /// A start value, before `initialize`.
   void set_start(SubsystemId s, VariableTable::Place place, const Value& value);
-  /// Subsystems initialised, signals consistent, loops solved.
-  void initialize(Time start, Time stop);
+  /// Subsystems initialised, signals consistent, loops solved. `start_gains`: those of subsystems whose outputs cannot
+  /// be evaluated later are looked at before their initialization ends.
+  void initialize(Time start, Time stop, bool start_gains = false);
+  /// How outputs follow inputs at once where the run starts, outputs over inputs, by differences. Before the first
+  /// step. Empty where that is not known: without feedthrough, where events are shared (values would set them off), and
+  /// where outputs can be evaluated during initialization alone and were not looked at then.
+  std::vector<double> start_gains(SubsystemId s);
   /// Before `initialize` again, as new: for another run. Every subsystem needs the facet Reset.
   void reset();
   /// max |input - output| / (1 + |output|) of each algebraic loop, as solved last.
@@ -133,6 +138,9 @@ class Engine {
  private:
   void evaluate_signals(Time t);
   void pass_on_late_outputs(Time start);
+  bool has_start_gains(SubsystemId s) const;
+  void look_at_start_gains();
+  std::vector<double> gains_by_differences(SubsystemId s);
   void settle_discrete(Time start);
   bool exchange_reals();
   const double* put_back(const Saved& saved, std::size_t i, const double* numbers);
@@ -151,6 +159,7 @@ class Engine {
   std::unique_ptr<Scenario> scenario_;
   std::vector<ScheduledInput> scheduled_inputs_;
   std::vector<std::size_t> first_state_{0};
+  std::vector<std::vector<double>> start_gains_;  // by subsystem, of those that initialization alone shows
 };
 
 }  // namespace entrain::coupling

@@ -10,6 +10,7 @@
 #include "entrain/verdict.hpp"
 #include "estimate/call_meter.hpp"
 #include "estimate/companion_error.hpp"
+#include "estimate/formal_order.hpp"
 #include "estimate/inner_steps.hpp"
 #include "estimate/output_samples.hpp"
 #include "estimate/propagated_error.hpp"
@@ -155,7 +156,7 @@ void RunEstimator::Impl::watch(session::Session& run) {
     unseen = unseen || sets(written.side_effects) || (imposed && !sets(written.sampled));
   }
   // Its linear loop has the connections as they are written.
-  if (!description.scenario.empty()) return;
+  if (!description.scenario.empty() || !description.constraints.empty()) return;
   if (!estimate.enabled || never || !unseen || !PropagatedError::serves(system, run.method())) return;
   run.watch(propagated.emplace());
 }
@@ -321,25 +322,12 @@ bool RunEstimator::Impl::found_jumps_late(const RunSummary& summary) {
   });
 }
 
-/// For smooth systems. A subsystem that takes inputs of a lower degree than they have lowers it.
 double RunEstimator::Impl::formal_order(const RunSummary& summary) const {
   const auto* entry = registry.find(summary.method);
-  if (entry == nullptr) return 1.0;
-  const auto& traits = entry->traits;
-  int taken = kMaxInputDegree;
-  for (const auto& subsystem : summary.subsystems) taken = std::min(taken, subsystem.capabilities.input_degree);
   // Each output has its own order there, and one companion with half the steps needs none: 2 d for order 1, 1.1 d
   // for 3.
-  if (traits.family == MethodFamily::Asynchronous) return 1.0;
-  if (traits.knobs.degree.empty()) {
-    // A constant with the mean of the polynomial leaves an error of order 2.
-    return traits.family == MethodFamily::Implicit ? std::min(traits.order, taken + 2) : traits.order;
-  }
-  MethodConfig config{.method = summary.method, .degree = {}, .sequence = {}, .gains = {}};
-  const auto degree = summary.parameters.find(traits.knobs.degree);
-  const auto* number = degree == summary.parameters.end() ? nullptr : std::get_if<std::int64_t>(&degree->second);
-  config.degree = number == nullptr ? 0 : std::min(static_cast<int>(*number), std::max(taken, 0));
-  return traits.order_of(config);
+  if (entry == nullptr || entry->traits.family == MethodFamily::Asynchronous) return 1.0;
+  return estimate::formal_order(entry->traits, summary);
 }
 
 void RunEstimator::Impl::report(double share_of_run, double factor) {
@@ -529,7 +517,7 @@ ErrorEstimate RunEstimator::Impl::result_of(const RunSummary& summary) {
     }
     return std::move(result);
   }
-  if (description.connections.empty()) {
+  if (description.connections.empty() && description.constraints.empty()) {
     result.reasons.push_back({FactCode::EstimateNoCoupling});
     for (auto& output : result.outputs) {
       output.estimate = EstimateKind::Companion;

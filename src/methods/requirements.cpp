@@ -32,7 +32,8 @@ class Matching {
       add(s, Fact{FactCode::NeedsEquations, {graph_.name(s)}, {{"method", method_.name()}}},
           fmt::format("use a coupling method such as {}", any_step()));
     }
-    if (needs.trials && coupling::natural_trial_kind(can) == coupling::TrialKind::None) {
+    const bool estimable = coupling::is_identifiable(graph_.outputs_of(s).count, graph_.inputs_of(s).count);
+    if (needs.trials && !estimable && coupling::natural_trial_kind(can) == coupling::TrialKind::None) {
       add(s, Fact{FactCode::NeedsTrials, {graph_.name(s)}, {{"method", method_.name()}}},
           fmt::format("use a method without iterations, such as {}", any_step()));
     }

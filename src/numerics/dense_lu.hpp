@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "entrain/subsystem.hpp"
@@ -22,5 +24,9 @@ class DenseLu {
   struct Factors;
   std::unique_ptr<Factors> factors_;
 };
+
+/// Solves in place, without a place of its own: what is asked for in every step. The matrix is used up. Returns the
+/// first column that depends on those before it, to rounding; nullopt = solved.
+std::optional<std::size_t> solve_used_up(Matrix& matrix, std::span<double> right_side);
 
 }  // namespace entrain::numerics

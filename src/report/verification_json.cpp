@@ -25,12 +25,14 @@ std::string verification_json(const Verification& of, Grade grade) {
                                  {"order", nullptr},
                                  {"error_bar", nullptr},
                                  {"relative_error", nullptr},
+                                 {"relative_bound", nullptr},
                                  {"range", output.range},
                                  {"differences", {output.first_difference, output.second_difference}}};
     if (output.order) entry["order"] = *output.order;
     if (output.error_bar) {
       entry["error_bar"] = *output.error_bar;
       entry["relative_error"] = output.relative_error();
+      entry["relative_bound"] = output.relative_bound();
     }
     outputs[output.name] = std::move(entry);
   }

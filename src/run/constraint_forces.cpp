@@ -21,8 +21,9 @@ bool same_entries(const Matrix& a, const Matrix& b) {
   return a.rows == b.rows && a.cols == b.cols && a.values == b.values;
 }
 
-double weighted_states(CoupledSystem& system, SubsystemId s, const std::vector<double>& weights) {
-  std::vector<double> states(weights.size());
+double weighted_states(CoupledSystem& system, SubsystemId s, const std::vector<double>& weights,
+                       std::vector<double>& states) {
+  states.resize(weights.size());
   system.facets(s).states->states(states);
   return std::inner_product(states.begin(), states.end(), weights.begin(), 0.0);
 }
@@ -46,6 +47,7 @@ void ConstraintForces::begin(CoupledSystem& system, const RunSettings& settings)
       if (found) *weights[i] = *found;
     }
   }
+  effects_ = Matrix(constraints_.size(), constraints_.size());
   memory_.courses.resize(constraints_.size());
   for (std::size_t c = 0; c < constraints_.size(); ++c) memory_.courses[c].at_start = drift_of(system, c);
 }
@@ -104,12 +106,13 @@ double ConstraintForces::effect(const CoupledSystem& system, OutputId output, In
   return sum;
 }
 
-double ConstraintForces::drift_of(CoupledSystem& system, std::size_t which) const {
+double ConstraintForces::drift_of(CoupledSystem& system, std::size_t which) {
   const auto& [one, other] = integrals_[which];
   if (one.empty() || other.empty()) return 0.0;
   const Graph& graph = system.graph();
-  return weighted_states(system, graph.owner(constraints_[which].one), one) -
-         weighted_states(system, graph.owner(constraints_[which].other), other) - memory_.courses[which].at_start;
+  return weighted_states(system, graph.owner(constraints_[which].one), one, states_) -
+         weighted_states(system, graph.owner(constraints_[which].other), other, states_) -
+         memory_.courses[which].at_start;
 }
 
 /// The forces of the step before are still delivered: what is found is the change of each.
@@ -118,7 +121,6 @@ void ConstraintForces::solve(CoupledSystem& system, Time now) {
   if (!(size > 0.0)) return;
   for (auto& side : sides_) predict(system, side, size);
   const std::size_t count = constraints_.size();
-  Matrix effects(count, count);
   right_side_.resize(count);
   for (std::size_t c = 0; c < count; ++c) {
     const coupling::Constraint& of = constraints_[c];
@@ -126,20 +128,23 @@ void ConstraintForces::solve(CoupledSystem& system, Time now) {
     right_side_[c] = wanted - (end_of(system, of.one) - end_of(system, of.other));
     for (std::size_t by = 0; by < count; ++by) {
       const coupling::Constraint& force = constraints_[by];
-      effects(c, by) = effect(system, of.one, force.on_one) - effect(system, of.one, force.on_other) -
-                       effect(system, of.other, force.on_one) + effect(system, of.other, force.on_other);
+      effects_(c, by) = effect(system, of.one, force.on_one) - effect(system, of.one, force.on_other) -
+                        effect(system, of.other, force.on_one) + effect(system, of.other, force.on_other);
     }
   }
-  numerics::DenseLu(effects).solve(right_side_);
+  const auto singular = numerics::solve_used_up(effects_, right_side_);
+  if (singular) throw_singular(*singular, now);
   for (std::size_t c = 0; c < count; ++c) {
     Course& course = memory_.courses[c];
     course.force += right_side_[c];
-    if (!std::isfinite(course.force)) {
-      throw Error(ErrorCode::LoopNotSolved, {FactCode::ConstraintSingular, {constraints_[c].name}},
-                  {.subsystem = {}, .variable = {}, .time = now, .remedy = {}});
-    }
+    if (!std::isfinite(course.force)) throw_singular(c, now);
     course.most_force = std::max(course.most_force, std::abs(course.force));
   }
+}
+
+void ConstraintForces::throw_singular(std::size_t which, Time now) const {
+  throw Error(ErrorCode::LoopNotSolved, {FactCode::ConstraintSingular, {constraints_[which].name}},
+              {.subsystem = {}, .variable = {}, .time = now, .remedy = {}});
 }
 
 void ConstraintForces::measure(CoupledSystem& system) {

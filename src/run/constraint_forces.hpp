@@ -20,7 +20,8 @@ class ConstraintForces {
   bool empty() const { return constraints_.empty(); }
   /// The system is initialised and the method has started.
   void begin(CoupledSystem& system, const RunSettings& settings);
-  /// Before a macro step from `now`. Throws Error{LoopNotSolved} where no force has an effect.
+  /// Before a macro step from `now`. Throws Error{LoopNotSolved} where a force has no
+  /// effect of its own.
   void solve(CoupledSystem& system, Time now);
   /// After a macro step.
   void measure(CoupledSystem& system);
@@ -68,13 +69,15 @@ class ConstraintForces {
   void predict(CoupledSystem& system, Side& side, Duration size);
   double end_of(CoupledSystem& system, OutputId output);
   double effect(const CoupledSystem& system, OutputId output, InputId input);
-  double drift_of(CoupledSystem& system, std::size_t which) const;
+  double drift_of(CoupledSystem& system, std::size_t which);
+  [[noreturn]] void throw_singular(std::size_t which, Time now) const;
 
   RunSettings settings_;
   std::vector<coupling::Constraint> constraints_;
   std::vector<Integrals> integrals_;  // by constraint
   std::vector<Side> sides_;
-  std::vector<double> right_side_;
+  Matrix effects_;  // of the forces on the differences
+  std::vector<double> right_side_, states_;
   Memory memory_;
 };
 

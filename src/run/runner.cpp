@@ -164,7 +164,7 @@ void Runner::initialize() {
     differences_.assign(system_.graph().connections().size(), kUnknown);
     residual_.keep_differences();
   }
-  system_.engine().initialize(settings_.start, settings_.stop);
+  system_.engine().initialize(settings_.start, settings_.stop, method_.requirements().start_gains);
   if (needs_.discrete) system_.engine().discrete()->read(true);
   collect_warnings();
   if (corrections_ != nullptr) corrections_->apply(system_, 0);  // a method may ask what kind they are
@@ -194,7 +194,7 @@ void Runner::initialize() {
 /// What may be asked for in a macro step, and mostly is not.
 bool Runner::is_plain() const {
   const auto& engine = system_.engine();
-  return control_ == nullptr && !pacer_ && corrections_ == nullptr && watchers_.empty() && engine.events() == nullptr &&
+  return control_ == nullptr && !pacer_ && corrections_ == nullptr && engine.events() == nullptr &&
          !engine.has_discrete() && !engine.has_schedule() && engine.scenario() == nullptr && drift_.empty() &&
          constraints_.empty();
 }

@@ -56,7 +56,7 @@ void check_judged_ports(const SystemDescription& description, const assembly::As
   }
   if (has_errors(problems)) return;  // first things first: what is open may follow from them
   const SourcePosition file{description.file.string(), 0, 0};
-  if (description.connections.empty() && description.subsystems.size() > 1)
+  if (description.connections.empty() && description.constraints.empty() && description.subsystems.size() > 1)
     problems.push_back(problem_of(Fact{FactCode::NothingConnected}, "", file));
   if (open.empty()) return;
   Fact fact{FactCode::InputsOpen, {}, {{"connected", assembly.connected_inputs}, {"open", open.size()}}};

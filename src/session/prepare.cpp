@@ -200,6 +200,9 @@ std::vector<coupling::TrialKind> trial_kinds(const SystemDescription& descriptio
     const auto& written = description.subsystems[s].trials;
     const TrialChoice choice = written ? written->value : TrialChoice::Auto;
     coupling::TrialKind kind = coupling::natural_trial_kind(can);
+    const auto& ports = assembly.subsystems[s]->variables();
+    if (kind == coupling::TrialKind::None && coupling::is_identifiable(ports.outputs.size(), ports.inputs.size()))
+      kind = coupling::TrialKind::Continued;
     if (choice == TrialChoice::Rollback)
       kind = can.rollback ? coupling::TrialKind::Rollback : coupling::TrialKind::None;
     if (choice == TrialChoice::Costarica) {

@@ -34,8 +34,7 @@ void take_in(double& mean_square, double error) {
 }  // namespace
 
 bool IdentifiedStep::is_possible(const Ports& ports) {
-  return ports.outputs > 0 && ports.inputs > 0 &&
-         numerics::StepModel::size(ports.outputs, ports.inputs, 1) <= kMostCoefficients;
+  return ports.outputs > 0 && ports.inputs > 0 && coupling::is_identifiable(ports.outputs, ports.inputs);
 }
 
 IdentifiedStep::IdentifiedStep(Ports ports) : ports_(std::move(ports)) {

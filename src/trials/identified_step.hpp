@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "coupling/trial_kind.hpp"
 #include "entrain/capabilities.hpp"
 #include "numerics/step_model.hpp"
 #include "trials/stand_in.hpp"
@@ -24,8 +25,7 @@ class IdentifiedStep final : public StandIn {
     /// How outputs follow inputs at once where the run starts: outputs over inputs; empty = nothing is known.
     std::vector<double> direct = {};
   };
-  /// Beyond this many coefficients per output nothing is identified.
-  static constexpr std::size_t kMostCoefficients = 48;
+  static constexpr std::size_t kMostCoefficients = coupling::kMostIdentified;
   static bool is_possible(const Ports& ports);
 
   explicit IdentifiedStep(Ports ports);

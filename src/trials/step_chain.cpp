@@ -149,6 +149,7 @@ class IdentifiedChain final : public StepChain {
     observed_ = step_.position();
   }
   std::optional<Fact> note(const std::string& subsystem) const override { return step_.note(subsystem); }
+  bool is_linearized() const override { return false; }
 
   base::Bytes memory() const override {
     IdentifiedStep copy = step_;
@@ -183,29 +184,91 @@ class IdentifiedChain final : public StepChain {
   std::vector<double> continued_, slopes_, taken_, held_, raw_;
 };
 
-}  // namespace
-
-std::vector<double> start_gains(coupling::Engine& engine, SubsystemId s) {
-  const Feedthrough& feedthrough = engine.subsystem(s).capabilities().feedthrough;
-  if (!feedthrough.any() || (engine.events() != nullptr && engine.events()->takes_part(s))) return {};
-  const auto& participant = engine.executor().of(s);
-  std::vector<double> inputs(participant.inputs().begin(), participant.inputs().end());
-  std::vector<double> base(participant.outputs().size());
-  std::vector<double> moved(base.size());
-  std::vector<double> gains(base.size() * inputs.size(), 0.0);
-  engine.executor().evaluate(s, inputs, base);
-  for (std::size_t j = 0; j < inputs.size(); ++j) {
-    const double before = inputs[j];
-    inputs[j] += kInputDifference * std::max(1.0, std::abs(before));
-    engine.executor().evaluate(s, inputs, moved);
-    for (std::size_t o = 0; o < base.size(); ++o) {
-      if (feedthrough(o, j)) gains[o * inputs.size() + j] = (moved[o] - base[o]) / (inputs[j] - before);
-    }
-    inputs[j] = before;
+/// By what a user provides. Where several steps are tried out, it observes the estimated ends as real ones, and is
+/// put back for the next try.
+class SurrogateChain final : public StepChain {
+ public:
+  SurrogateChain(std::string name, std::unique_ptr<StepEstimator> estimator, std::size_t outputs, int input_degree)
+      : name_(std::move(name)), estimator_(std::move(estimator)), input_degree_(input_degree), slopes_(outputs) {
+    memory_.before = estimator_->save();
+    memory_.misses = SurrogateMisses(outputs);
   }
-  engine.executor().evaluate(s, inputs, base);
-  return gains;
-}
+
+  void observe(const Here& here) override {
+    memory_.misses.compare(here.raw);
+    begin();
+    memory_.before = estimator_->save();
+    memory_.t = here.t;
+    memory_.held.assign(here.held.begin(), here.held.end());
+    memory_.raw.assign(here.raw.begin(), here.raw.end());
+    begin();
+  }
+
+  void begin() override {
+    estimator_->restore(memory_.before);
+    t_ = memory_.t;
+    if (!memory_.raw.empty()) estimator_->observe({memory_.t, memory_.held, memory_.raw});
+  }
+
+  void step(Duration size, const InputBlock& inputs, std::span<double> outputs) override {
+    const InputBlock taken = as_taken(inputs, size, input_degree_, taken_);
+    estimator_->estimate(size, taken, outputs, slopes_);
+    held_.resize(inputs.count());
+    for (std::size_t j = 0; j < held_.size(); ++j) held_[j] = taken.value(j, size);
+    t_ += size;
+    estimator_->observe({t_, held_, outputs});
+  }
+
+  void expect(Duration size, const InputBlock& inputs) override {
+    begin();
+    auto& expected = memory_.misses.expected;
+    expected.resize(slopes_.size());
+    estimator_->estimate(size, as_taken(inputs, size, input_degree_, taken_), expected, slopes_);
+  }
+
+  double direct_gain(std::size_t, std::size_t) const override { return 0.0; }
+  void forget_past() override {
+    begin();
+    estimator_->forget_past();
+    memory_.before = estimator_->save();
+    memory_.held.clear();
+    memory_.raw.clear();
+    memory_.misses.expected.clear();
+  }
+
+  std::optional<Fact> note(const std::string& subsystem) const override {
+    return memory_.misses.note(subsystem, name_);
+  }
+  bool is_linearized() const override { return false; }
+
+  base::Bytes memory() const override { return base::to_bytes(memory_); }
+  void restore(std::span<const std::byte> bytes) override {
+    base::from_bytes(bytes, memory_);
+    begin();
+  }
+
+  struct Memory {
+    std::vector<std::byte> before;  ///< what the estimator remembers of real steps, without the point where it is
+    Time t = 0.0;
+    std::vector<double> held, raw;  ///< the point; empty behind a jump
+    SurrogateMisses misses;
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(before, t, held, raw, misses);
+    }
+  };
+
+ private:
+  std::string name_;
+  std::unique_ptr<StepEstimator> estimator_;
+  int input_degree_;
+  std::vector<double> slopes_, taken_, held_;
+  Time t_ = 0.0;
+  Memory memory_;
+};
+
+}  // namespace
 
 std::unique_ptr<StepChain> make_step_chain(coupling::Engine& engine, SubsystemId s) {
   using Source = coupling::EstimatorChoice::Source;
@@ -213,6 +276,11 @@ std::unique_ptr<StepChain> make_step_chain(coupling::Engine& engine, SubsystemId
   const Subsystem& subsystem = engine.subsystem(s);
   const Capabilities& can = subsystem.capabilities();
   auto& participant = engine.executor().of(s);
+  if (source == Source::Named) {
+    const auto& choice = engine.estimator(s);
+    return std::make_unique<SurrogateChain>(choice.name, choice.make({subsystem.name(), subsystem.variables(), can}),
+                                            participant.outputs().size(), can.input_degree);
+  }
   if (can.linearization && can.states && can.state_derivatives && source != Source::Identified) {
     return std::make_unique<LinearizedChain>(engine.facets(s), can, subsystem.variables().states.size(),
                                              participant.counters.linearizations);
@@ -220,7 +288,7 @@ std::unique_ptr<StepChain> make_step_chain(coupling::Engine& engine, SubsystemId
   IdentifiedStep::Ports ports{participant.outputs().size(), participant.inputs().size(), can.feedthrough,
                               can.input_degree, 1};
   if (source == Source::Continued || !IdentifiedStep::is_possible(ports)) return nullptr;
-  ports.direct = start_gains(engine, s);
+  ports.direct = engine.start_gains(s);
   return std::make_unique<IdentifiedChain>(ports, can.input_degree);
 }
 

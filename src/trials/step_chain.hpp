@@ -31,23 +31,22 @@ class StepChain {
   virtual void begin() = 0;
   /// The outputs a step later under these inputs, for the values that they end with.
   virtual void step(Duration size, const InputBlock& inputs, std::span<double> outputs) = 0;
+  /// A real step under these inputs is about to be made: what is estimated of it is compared with what comes.
+  virtual void expect(Duration, const InputBlock&) {}
   /// How an output follows an input at once, where it is.
   virtual double direct_gain(std::size_t output, std::size_t input) const = 0;
   /// The signals jump here.
   virtual void forget_past() = 0;
   virtual std::optional<Fact> note(const std::string&) const { return std::nullopt; }
+  /// By its linearization.
+  virtual bool is_linearized() const { return true; }
 
   virtual base::Bytes memory() const = 0;
   virtual void restore(std::span<const std::byte> bytes) = 0;
 };
 
-/// By its linearization where it provides one and no other estimator is written, else identified from its past. Null
-/// where neither is possible.
+/// By the estimator of a user that is written; else by its linearization where it provides one, else identified from
+/// its past. Null where none is possible.
 std::unique_ptr<StepChain> make_step_chain(coupling::Engine& engine, SubsystemId s);
-
-/// How outputs follow inputs at once where the run starts, outputs over inputs: by differences, for before the first
-/// step outputs can be evaluated for any inputs. Where they do not follow, as those of some FMUs, nothing is known.
-/// Empty without feedthrough, and where events are shared, which values would set off.
-std::vector<double> start_gains(coupling::Engine& engine, SubsystemId s);
 
 }  // namespace entrain::trials

@@ -3,9 +3,31 @@
 #include <algorithm>
 #include <cmath>
 
+#include "coupling/trial_kind.hpp"
 #include "entrain/fact_codes.hpp"
 
 namespace entrain::trials {
+
+void SurrogateMisses::compare(std::span<const double> outputs) {
+  for (std::size_t o = 0; o < outputs.size(); ++o) {
+    low[o] = std::min(low[o], outputs[o]);
+    high[o] = std::max(high[o], outputs[o]);
+    if (expected.empty()) continue;
+    const double miss = outputs[o] - expected[o];
+    missed[o] += miss * miss;
+  }
+  if (!expected.empty()) ++steps;
+  expected.clear();
+}
+
+Fact SurrogateMisses::note(const std::string& subsystem, const std::string& estimator) const {
+  double error = 0.0;
+  for (std::size_t o = 0; o < missed.size(); ++o) {
+    const double range = high[o] - low[o];
+    if (range > 0.0 && steps > 0) error = std::max(error, std::sqrt(missed[o] / static_cast<double>(steps)) / range);
+  }
+  return {FactCode::StepsByEstimator, {subsystem}, {{"estimator", estimator}, {"error", error}}};
+}
 
 SurrogateStep::SurrogateStep(std::string name, std::unique_ptr<StepEstimator> estimator, std::size_t outputs,
                              std::size_t inputs)
@@ -17,22 +39,12 @@ SurrogateStep::SurrogateStep(std::string name, std::unique_ptr<StepEstimator> es
       slope_gains_(value_gains_),
       changed_(value_gains_) {
   memory_.held.assign(inputs, 0.0);
-  memory_.low.assign(outputs, HUGE_VAL);
-  memory_.high.assign(outputs, -HUGE_VAL);
-  memory_.missed.assign(outputs, 0.0);
+  memory_.misses = SurrogateMisses(outputs);
 }
 
 void SurrogateStep::observe(const Here& here) {
   if (at() == here.t) return;
-  for (std::size_t o = 0; o < outputs_; ++o) {
-    memory_.low[o] = std::min(memory_.low[o], here.raw[o]);
-    memory_.high[o] = std::max(memory_.high[o], here.raw[o]);
-    if (memory_.expected.empty()) continue;
-    const double miss = here.raw[o] - memory_.expected[o];
-    memory_.missed[o] += miss * miss;
-  }
-  if (!memory_.expected.empty()) ++memory_.steps;
-  memory_.expected.clear();
+  memory_.misses.compare(here.raw);
   memory_.t = here.t;
   memory_.observed = true;
   std::copy(here.held.begin(), here.held.end(), memory_.held.begin());
@@ -54,7 +66,7 @@ void SurrogateStep::set_step(const Ahead& ahead) {
     for (int p = 0; p <= kMaxInputDegree; ++p) {
       double& coefficient = coefficients[static_cast<std::size_t>(p) * inputs_ + j];
       const double before = coefficient;
-      const double change = kInputDifference * std::max(1.0, std::abs(memory_.held[j])) / power;
+      const double change = coupling::kInputDifference * std::max(1.0, std::abs(memory_.held[j])) / power;
       coefficient += change;
       estimator_->estimate(size_, inputs, y, dy);
       for (std::size_t o = 0; o < outputs_; ++o) {
@@ -76,28 +88,22 @@ void SurrogateStep::estimate(const InputBlock& inputs, std::span<double> y, std:
 void SurrogateStep::correct(const Made& made, std::span<double> outputs) const {
   if (made.last_part != made.size) return;
   std::vector<double> meant(outputs_), slopes(outputs_);
-  memory_.expected.resize(outputs_);
-  estimator_->estimate(made.size, made.handed, memory_.expected, slopes);
+  auto& expected = memory_.misses.expected;
+  expected.resize(outputs_);
+  estimator_->estimate(made.size, made.handed, expected, slopes);
   if (made.gap.empty()) return;
   estimator_->estimate(made.size, made.meant, meant, slopes);
-  for (std::size_t o = 0; o < outputs_; ++o) outputs[o] += meant[o] - memory_.expected[o];
+  for (std::size_t o = 0; o < outputs_; ++o) outputs[o] += meant[o] - expected[o];
 }
 
 void SurrogateStep::forget_past() {
   memory_.observed = false;
-  memory_.expected.clear();
+  memory_.misses.expected.clear();
   estimator_->forget_past();
 }
 
 std::optional<Fact> SurrogateStep::note(const std::string& subsystem) const {
-  double error = 0.0;
-  for (std::size_t o = 0; o < outputs_; ++o) {
-    const double range = memory_.high[o] - memory_.low[o];
-    if (range > 0.0 && memory_.steps > 0) {
-      error = std::max(error, std::sqrt(memory_.missed[o] / static_cast<double>(memory_.steps)) / range);
-    }
-  }
-  return Fact{FactCode::StepsByEstimator, {subsystem}, {{"estimator", name_}, {"error", error}}};
+  return memory_.misses.note(subsystem, name_);
 }
 
 void SurrogateStep::restore(std::span<const std::byte> bytes) {

@@ -1,7 +1,9 @@
 #pragma once
 
-#include <array>
+#include <cmath>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,9 +12,25 @@
 
 namespace entrain::trials {
 
-/// By how much an input is changed to find what follows it, in sizes of the input, or of 1: wide enough for subsystems
-/// and estimators with rounding of their own. Exact for linear ones.
-inline constexpr double kInputDifference = 1e-4;
+/// How well an estimator of a user predicts, output by output.
+struct SurrogateMisses {
+  std::vector<double> low, high;  ///< of the outputs so far
+  std::vector<double> expected;   ///< of the step that was made last, under what was handed over; empty = none
+  std::vector<double> missed;     ///< sums of squares
+  std::uint64_t steps = 0;
+
+  explicit SurrogateMisses(std::size_t outputs = 0)
+      : low(outputs, HUGE_VAL), high(outputs, -HUGE_VAL), missed(outputs, 0.0) {}
+  /// The step came to this.
+  void compare(std::span<const double> outputs);
+  /// The worst output, relative to its range.
+  Fact note(const std::string& subsystem, const std::string& estimator) const;
+
+  template <class Visitor>
+  void fields(Visitor& visit) {
+    visit(low, high, expected, missed, steps);
+  }
+};
 
 /// An estimator of a user in the place of ours. What it makes of inputs is asked for anew for each trial; how it
 /// follows them is found by differences, once per step and size.
@@ -43,15 +61,12 @@ class SurrogateStep final : public StandIn {
   struct Memory {
     Time t = 0.0;
     bool observed = false;
-    std::vector<double> held;       ///< inputs at `t`
-    std::vector<double> low, high;  ///< of the outputs so far
-    std::vector<double> expected;   ///< of the step that was made last, under what was handed over; empty = none
-    std::vector<double> missed;     ///< per output: sum of squares
-    std::uint64_t steps = 0;
+    std::vector<double> held;  ///< inputs at `t`
+    SurrogateMisses misses;
 
     template <class Visitor>
     void fields(Visitor& visit) {
-      visit(t, observed, held, low, high, expected, missed, steps);
+      visit(t, observed, held, misses);
     }
   };
 

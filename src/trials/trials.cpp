@@ -160,7 +160,7 @@ void Trials::join_stand_in(SubsystemId s, bool identifies) {
   } else if ((choice.source == Source::Identified ||
               (choice.source == Source::Auto && identifies && !can.state_derivatives)) &&
              !depends_on_time_alone(s) && IdentifiedStep::is_possible(ports)) {
-    ports.direct = start_gains(engine_, s);
+    ports.direct = engine_.start_gains(s);
     own.stand_in = std::make_unique<IdentifiedStep>(ports);
   }
   if (!own.stand_in) return;
@@ -572,7 +572,7 @@ bool Trials::depends_on_time_alone(SubsystemId s) const {
 std::vector<Fact> Trials::notes() const {
   std::vector<Fact> notes;
   for (const auto& own : own_) {
-    if (!own.estimator || loss(own)) continue;
+    if (!own.estimator || own.stand_in || loss(own)) continue;
     notes.push_back({FactCode::TrialsEstimated, {engine_.graph().name(own.id)}});
   }
   for (auto& note : losses()) notes.push_back(std::move(note));

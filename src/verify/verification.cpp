@@ -11,6 +11,7 @@
 #include "base/signal_range.hpp"
 #include "entrain/fact_codes.hpp"
 #include "entrain/system.hpp"
+#include "estimate/formal_order.hpp"
 #include "estimate/replay.hpp"
 #include "methods/registry.hpp"
 #include "methods/requirements.hpp"
@@ -52,7 +53,14 @@ double range_of(const OutputCourses::Course& course) {
   return std::max(0.0, base::SignalRange::of(course.values).span());
 }
 
-/// From the differences of the three runs; `end`: the value of the finest at the end.
+/// The range of the finest run; where those of others are another motion's, the smallest of them.
+double agreed_range(const std::array<double, kRuns>& ranges) {
+  constexpr double kOfOneMotion = 2.0;
+  const auto [least, most] = std::minmax_element(ranges.begin(), ranges.end());
+  return *most > kOfOneMotion * *least ? *least : ranges.back();
+}
+
+/// From the differences of the three runs; `end`: the value that the output has at the end, the smallest of the three.
 void judge(OutputVerification& output, const Differences& first, const Differences& second, double end) {
   // Below, rounding and the tolerance of inner solvers decide, not the coupling.
   constexpr double kRounding = 1e-11;
@@ -62,10 +70,16 @@ void judge(OutputVerification& output, const Differences& first, const Differenc
   constexpr double kMostOrder = 9.0;
   constexpr double kLarge = 0.1;
   if (first.compared < 2 || second.compared < 2) return;
-  const double magnitude = std::max(output.range, std::abs(end));
+  const double magnitude = std::max(output.range, end);
   if (first.largest <= kRounding * magnitude) {
     output.verdict = OutputVerdict::AtRounding;
     output.error_bar = first.largest;
+    return;
+  }
+  // A run with a smaller step that leaves the motion altogether: one of them blows up.
+  if (output.range > 0.0 && first.largest > output.range && second.largest > first.largest) {
+    output.error_bar = first.largest;
+    output.verdict = OutputVerdict::StepTooLong;
     return;
   }
   if (second.mean_square > 0.0) output.order = 0.5 * std::log2(first.mean_square / second.mean_square);
@@ -81,6 +95,17 @@ void judge(OutputVerification& output, const Differences& first, const Differenc
   output.verdict = grew ? OutputVerdict::StepTooLong : OutputVerdict::Converging;
 }
 
+/// As for a run: what is expected of the method and seen of the output agree.
+double safety_of(const OutputVerification& output, std::optional<double> formal_order) {
+  constexpr double kAlike = 0.1;
+  constexpr double kAsExpected = 1.25;
+  constexpr double kElse = 3.0;
+  if (output.verdict == OutputVerdict::AtRounding) return kAsExpected;
+  const bool expected =
+      output.order && formal_order && std::abs(*output.order - *formal_order) <= kAlike * *formal_order;
+  return expected ? kAsExpected : kElse;
+}
+
 OutputVerification verified(const std::array<OutputCourses, kRuns>& runs, std::size_t index, double least_range) {
   const auto& finest = runs[2].outputs[index];
   const Differences first = differences(runs[0].outputs[index], runs[1].outputs[index]);
@@ -88,12 +113,19 @@ OutputVerification verified(const std::array<OutputCourses, kRuns>& runs, std::s
   OutputVerification result;
   result.name = finest.name;
   result.unit = finest.unit;
-  const double own_range = range_of(finest);
+  std::array<double, kRuns> ranges{};
+  double end = std::numeric_limits<double>::infinity();
+  for (std::size_t k = 0; k < runs.size(); ++k) {
+    const auto& course = runs[k].outputs[index];
+    ranges[k] = range_of(course);
+    if (!course.values.empty()) end = std::min(end, std::abs(course.values.back()));
+  }
+  const double own_range = agreed_range(ranges);
   result.range = std::max(own_range, least_range);
   result.first_difference = first.largest;
   result.second_difference = second.largest;
   result.rms_error = std::sqrt(first.mean_square);
-  judge(result, first, second, finest.values.empty() ? 0.0 : finest.values.back());
+  judge(result, first, second, end);
   const bool negligible = own_range < least_range && first.compared > 1 && first.largest <= least_range;
   if (negligible && result.verdict != OutputVerdict::AtRounding) {
     result.verdict = OutputVerdict::Negligible;
@@ -265,10 +297,10 @@ class RefinedRuns {
 
 namespace entrain {
 
-bool Verification::confirmed(double largest_relative_error) const {
+bool Verification::confirmed(double largest_relative_bound) const {
   return !failure && unrefined.empty() && doubts.empty() &&
          std::all_of(outputs.begin(), outputs.end(), [&](const OutputVerification& output) {
-           return output.sound() && output.relative_error() <= largest_relative_error;
+           return output.sound() && output.relative_bound() <= largest_relative_bound;
          });
 }
 
@@ -278,12 +310,46 @@ Grade Verification::grade(const Tolerances& tolerances) const {
   for (const auto& output : outputs) {
     if (output.verdict == OutputVerdict::StepTooLong) return Grade::Unreliable;
     if (!output.error_bar) continue;
-    const double ratio = output.relative_error() / tolerances.of(output.name);
+    const double ratio = output.relative_bound() / tolerances.of(output.name);
     worst = ratio <= worst ? worst : ratio;
   }
   if (failure || worst > kUnreliableFrom) return Grade::Unreliable;
   if (!confirmed(std::numeric_limits<double>::infinity())) return Grade::Unknown;
   return worst <= 1.0 ? Grade::Trusted : worst <= kUnreliableFrom ? Grade::Check : Grade::Unreliable;
+}
+
+std::string Verification::headline(const Tolerances& tolerances) const {
+  Verdict verdict;
+  verdict.grade = grade(tolerances);
+  const OutputVerification* worst = nullptr;
+  const OutputVerification* unsound = nullptr;
+  for (const auto& output : outputs) {
+    if (unsound == nullptr && !output.sound()) unsound = &output;
+    if (output.verdict == OutputVerdict::StepTooLong) unsound = &output;
+    if (!output.error_bar) continue;
+    const double ratio = output.relative_bound() / tolerances.of(output.name);
+    if (worst == nullptr || !(ratio <= worst->relative_bound() / tolerances.of(worst->name))) worst = &output;
+  }
+  const bool too_long = unsound != nullptr && unsound->verdict == OutputVerdict::StepTooLong;
+  if (failure) {
+    verdict.reasons = {custom_note(*failure)};
+  } else if (unsound != nullptr && (too_long || verdict.grade == Grade::Unknown)) {
+    verdict.reasons = {{FactCode::OutputNotVerified, {unsound->name}, {{"verdict", to_string(unsound->verdict)}}}};
+    if (too_long) verdict.reasons.front().values.emplace_back("outgrows", 1);
+  } else if (verdict.grade == Grade::Unknown && !doubts.empty()) {
+    verdict.reasons = {doubts.front()};
+  } else if (verdict.grade == Grade::Unknown && !unrefined.empty()) {
+    for (const auto& remark : remarks) {
+      const bool is_reason = remark.code == FactCode::ImposedStepUnseen || remark.code == FactCode::StepsNotRefined;
+      if (is_reason && verdict.reasons.empty()) verdict.reasons = {remark};
+    }
+  } else if (worst != nullptr) {
+    verdict.output = worst->name;
+    verdict.bound = worst->relative_bound();
+    verdict.tolerance = tolerances.of(worst->name);
+    verdict.reasons = {{FactCode::ErrorOfOutput, {worst->name}}};
+  }
+  return verdict.headline();
 }
 
 }  // namespace entrain
@@ -310,8 +376,13 @@ Verification verify_chosen(const SystemDescription& written, const RunOptions& o
   const auto& runs = made.courses();
   base::UnitSizes sizes;
   for (const auto& course : runs[2].outputs) sizes.take(course.unit, range_of(course));
+  const method::MethodRegistry registry(extensions);
+  const auto* entry = registry.find(result.method);
+  std::optional<double> order;
+  if (entry != nullptr) order = estimate::formal_order(entry->traits, made.measurements().front().summary);
   for (std::size_t i = 0; i < runs[0].outputs.size(); ++i) {
-    result.outputs.push_back(verified(runs, i, sizes.least(runs[2].outputs[i].unit)));
+    auto& output = result.outputs.emplace_back(verified(runs, i, sizes.least(runs[2].outputs[i].unit)));
+    output.safety = safety_of(output, order);
   }
   note_imposed_steps(made.measurements().back().summary.subsystems, chooses_steps, result);
   mark_unseen(result);

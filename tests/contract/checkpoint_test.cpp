@@ -4,8 +4,10 @@
 
 #include <cstring>
 
+#include "entrain/entrain.hpp"
 #include "entrain/fact_codes.hpp"
 #include "entrain/recording.hpp"
+#include "session/checkpoint_file.hpp"
 #include "support/checkpointed_systems.hpp"
 #include "support/facts.hpp"
 #include "support/ode_model.hpp"
@@ -301,6 +303,25 @@ TEST(CheckpointOfUsers, runs_that_have_begun_or_not_is_refused) {
   EXPECT_EQ(info.version, version());
   EXPECT_EQ(info.directory, "somewhere");
   EXPECT_EQ(info.time, simulation.summary().reached);
+}
+
+/// What a method or a subsystem remembers changes with the version.
+TEST(CheckpointFiles, of_another_version_is_refused_with_both) {
+  const TemporaryFolder folder;
+  session::CheckpointContent content;
+  content.info.version = "0.0.1";
+  session::write_checkpoint(folder / "old", content);
+  try {
+    (void)read_checkpoint_info(folder / "old");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fact().code, FactCode::CheckpointVersion);
+    EXPECT_EQ(error.fact().text("version"), "0.0.1");
+    EXPECT_EQ(error.fact().text("known"), version());
+  }
+  content.info.version = version();
+  session::write_checkpoint(folder / "new", content);
+  EXPECT_EQ(read_checkpoint_info(folder / "new").version, version());
 }
 
 }  // namespace checkpoint_test

@@ -6,10 +6,13 @@
 #include <cmath>
 #include <functional>
 
+#include "coupling/engine.hpp"
 #include "entrain/advice.hpp"
 #include "entrain/recording.hpp"
+#include "session/prepare.hpp"
 #include "support/facts.hpp"
 #include "support/problems_of.hpp"
+#include "support/recorded.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
 
@@ -37,6 +40,31 @@ SystemDescription bare_pair(double step, const std::string& estimator = "") {
     if (!estimator.empty()) subsystem.estimator = {estimator, {}};
   }
   return description;
+}
+
+/// The pair of examples/mechanical as FMUs that can only step, and refuse every call out of the order of the standard.
+SystemDescription strict_bare_pair(const std::string& version, const std::string& method,
+                                   const std::string& estimator = "") {
+  auto description = test::changed(test::example("mechanical"), {.method = method, .step = 1e-3, .stop = 2.0});
+  for (auto& subsystem : description.subsystems) {
+    subsystem.fmu = test::fmu_folder() + "/test/bare/" + version + "/mechanical_" + subsystem.name + ".fmu";
+    subsystem.model.clear();
+    if (!estimator.empty()) subsystem.estimator = {estimator, {}};
+  }
+  return description;
+}
+
+/// rms of left.x, relative to its range, against the equations of the built-in models solved as one.
+double error_of_example(const SystemDescription& description) {
+  const auto ours = test::recorded(description);
+  const auto exact =
+      test::recorded(test::changed(test::example("mechanical"), {.method = "monolithic", .step = 1e-3, .stop = 2.0}));
+  const auto& x = ours.column("left.x");
+  const auto& truth = exact.column("left.x");
+  double sum = 0.0;
+  for (std::size_t k = 0; k < truth.size(); ++k) sum += (x[k] - truth[k]) * (x[k] - truth[k]);
+  const auto [low, high] = std::minmax_element(truth.begin(), truth.end());
+  return std::sqrt(sum / static_cast<double>(truth.size())) / (*high - *low);
 }
 
 /// x of the left mass at multiples of a step: the equations of both masses, by Runge-Kutta with 16 parts per step
@@ -106,12 +134,38 @@ TEST(IdentifiedSteps, are_reported_with_their_prediction_errors) {
 }
 
 TEST(IdentifiedSteps, make_ifosmondi_possible_for_bare_subsystems) {
-  auto refused = bare_pair(2.5e-4);
-  refused.method.value = "ifosmondi";
-  EXPECT_THROW(Simulation{refused}, Error);
-  auto written = bare_pair(2.5e-4, "identified");
-  written.method.value = "ifosmondi";
-  EXPECT_LT(measured(written).error, 0.02);
+  for (const auto* estimator : {"", "identified"}) {
+    auto description = bare_pair(2.5e-4, estimator);
+    description.method.value = "ifosmondi";
+    const auto run = measured(description);
+    EXPECT_LT(run.error, 0.02) << estimator;
+    EXPECT_TRUE(has_fact(run.summary.notes, FactCode::StepsIdentified, "right")) << estimator;
+  }
+}
+
+/// In step mode such an FMU allows no reading after a value was set: what is known of feedthrough is from before.
+TEST(IdentifiedSteps, couple_bare_fmus_that_keep_to_the_standard) {
+  for (const std::string version : {"2", "3"}) {
+    EXPECT_LT(error_of_example(strict_bare_pair(version, "missiles")), 0.002) << version;
+    EXPECT_LT(error_of_example(strict_bare_pair(version, "waveform")), 0.002) << version;
+    EXPECT_LT(error_of_example(strict_bare_pair(version, "ifosmondi")), 0.01) << version;
+  }
+}
+
+TEST(IdentifiedSteps, know_how_outputs_of_bare_fmus_follow_inputs_where_the_run_starts) {
+  const auto gains = [](const SystemDescription& description) {
+    std::vector<Problem> problems;
+    const auto prepared = session::prepare(description, 1, {}, problems);
+    auto& engine = prepared.system->engine();
+    engine.initialize(0.0, 2.0, true);
+    return engine.start_gains(SubsystemId{1});
+  };
+  const auto native = gains(test::example("mechanical"));
+  for (const std::string version : {"2", "3"}) {
+    const auto found = gains(strict_bare_pair(version, "missiles"));
+    ASSERT_EQ(found.size(), native.size());
+    for (std::size_t i = 0; i < native.size(); ++i) EXPECT_NEAR(found[i], native[i], 1e-6 * std::abs(native[i]));
+  }
 }
 
 TEST(IdentifiedSteps, are_what_advise_recommends_for_a_bare_stiff_pair) {
@@ -163,6 +217,26 @@ TEST(EstimatorOfAUser, is_used_for_trials_and_its_misses_are_reported) {
     return number_of(run.summary.notes, FactCode::StepsByEstimator, "error", "left");
   };
   EXPECT_GT(reported(heavy), 5.0 * reported(right));
+}
+
+/// Several steps in a row: the estimator observes the estimated ends, and is put back.
+TEST(EstimatorOfAUser, is_used_by_waveform_too) {
+  const auto with = [](double mass) {
+    auto description = bare_pair(2.5e-4);
+    description.method.value = "waveform";
+    description.subsystems[0].estimator = {"rough", {}};
+    Extensions extensions;
+    extensions.add_estimator("rough", [mass](const EstimatorRequest&) { return std::make_unique<RoughMass>(mass); });
+    return measured(description, extensions);
+  };
+  const auto right = with(2.0);
+  const auto heavy = with(2.2);
+  EXPECT_LT(right.error, 0.02);
+  const auto reported = [](const Measured& run) {
+    return number_of(run.summary.notes, FactCode::StepsByEstimator, "error", "left");
+  };
+  EXPECT_GT(reported(heavy), 5.0 * reported(right));
+  EXPECT_FALSE(has_fact(right.summary.notes, FactCode::StepsIdentified, "left"));
 }
 
 TEST(EstimatorOfAUser, that_is_unknown_is_refused_with_what_there_is) {

@@ -101,6 +101,18 @@ TEST(Waveform, is_10_times_as_accurate_as_f3ornits_at_equal_calls_and_unequal_st
   }
 }
 
+TEST(Waveform, names_an_estimate_as_what_it_is) {
+  auto description = test::changed(test::example("mechanical"), {.method = "waveform", .step = 1e-3, .stop = 0.1});
+  description.subsystems[0].estimator = {"continued", {}};
+  description.subsystems[1].estimator = {"identified", {}};
+  for (auto& subsystem : description.subsystems) subsystem.rollback = {false, {}};
+  Simulation simulation(description);
+  const auto& notes = simulation.run().notes;
+  EXPECT_TRUE(test::has_fact(notes, FactCode::TrialsEstimated, "left"));
+  EXPECT_FALSE(test::has_fact(notes, FactCode::TrialsEstimated, "right"));
+  EXPECT_TRUE(test::has_fact(notes, FactCode::StepsIdentified, "right"));
+}
+
 TEST(Waveform, of_bare_subsystems_with_held_inputs_has_order_2) {
   const double coarse = error_of(bare(pair("waveform", 5e-4, 1.25e-3)));
   const double fine = error_of(bare(pair("waveform", 2.5e-4, 6.25e-4)));

@@ -43,11 +43,10 @@ TEST(InspectedFmu, that_can_do_nothing_has_a_line_for_each_method) {
   const std::string text = inspected("test/bare/2/mechanical_left.fmu");
   for (const char* line :
        {"  can be rolled back: no\n", "  inputs inside a step: constant\n", "  provides its linearization: no\n",
-        "  jacobi: can run it\n", "  missiles: can run it\n"}) {
+        "  jacobi: can run it\n", "  missiles: can run it\n", "  ifosmondi: can run it\n"}) {
     expect_text(text, line);
   }
   expect_text(text, "    " + render({FactCode::OutputsContinued, {"fmu"}}) + "\n");
-  expect_text(text, "  ifosmondi: " + render({FactCode::NeedsTrials, {"fmu"}, {{"method", "ifosmondi"}}}) + "\n");
   expect_text(text, "  monolithic: " + render({FactCode::NeedsEquations, {"fmu"}, {{"method", "monolithic"}}}) + "\n");
 }
 

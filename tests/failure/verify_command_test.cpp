@@ -51,6 +51,15 @@ TEST_F(VerifyCommand, step_beyond_stability_fails_with_the_reason) {
   EXPECT_NE(result.out.find("step too long: with 12 s the error outgrows"), std::string::npos) << result.out;
 }
 
+TEST_F(VerifyCommand, ends_with_the_grade_and_what_decides_it) {
+  const auto last_line = [](const std::string& text) { return text.substr(text.rfind('\n', text.size() - 2) + 1); };
+  EXPECT_TRUE(last_line(verify({"--step", "1e-4"}).out).starts_with("verdict: Trusted: error at most "));
+  EXPECT_TRUE(last_line(verify({"--step", "1e-4", "--tolerance", "1e-9"}).out).starts_with("verdict: Unreliable: "));
+  const auto unstable = run_program(folder_, {"verify", examples_folder() + "/oscillator", "--method", "gauss-seidel",
+                                              "--step", "12", "--stop", "480"});
+  EXPECT_NE(last_line(unstable.out).find("outgrows its motion"), std::string::npos) << unstable.out;
+}
+
 TEST_F(VerifyCommand, method_chosen_by_auto_is_reported) {
   const auto result = verify({"--method", "auto", "--step", "1e-3", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;

@@ -45,6 +45,7 @@ inline std::vector<MethodVariant> method_variants() {
                                                    {"restart=\"c1\""},
                                                    {"predictor=\"missiles\""},
                                                    {"solver=\"newton-krylov\""},
+                                                   {"solver=\"iqn-ils\""},
                                                    {"linearize=\"when-needed\""},
                                                    {"calibration=\"cls\"", "smooth=true"},
                                                    {"integrator=\"bdf\""}};

@@ -5,6 +5,7 @@
 
 #include "advise/choose_method.hpp"
 #include "advise/recommendation.hpp"
+#include "entrain/method.hpp"
 #include "entrain/run.hpp"
 #include "support/facts.hpp"
 #include "support/measured_error.hpp"
@@ -177,6 +178,29 @@ TEST(AutoReasons, choice_is_written_down_and_taken_from_there) {
   EXPECT_EQ(written.method.value, result.summary.method);
   ASSERT_TRUE(written.step);
   EXPECT_EQ(written.step->value, result.summary.step);
+}
+
+/// Looked at first, like missiles; no run of it comes to its end.
+class Failing : public Method {
+ public:
+  const MethodTraits& traits() const override {
+    static const MethodTraits kTraits{.name = "failing", .summary = "fails", .family = MethodFamily::Implicit};
+    return kTraits;
+  }
+  void start(CoupledSystem&, const RunSettings&) override {}
+  MacroStepReport advance(CoupledSystem&) override { throw Error(ErrorCode::SubsystemFailed, "it does not work"); }
+  MethodMemory memory() const override { return {}; }
+  void restore(const MethodMemory&) override {}
+};
+
+TEST(AutoReasons, method_whose_trials_fail_is_named_when_another_is_chosen) {
+  auto description = pair_with_free_step();
+  description.exclude = {{{"missiles", {}}}};
+  Extensions extensions(with_gain(1.0));
+  extensions.add_method<Failing>();
+  const auto choice = advising::choose_method(description, extensions);
+  EXPECT_NE(choice.description.method.value, "failing");
+  EXPECT_TRUE(test::has_fact(choice.notes, FactCode::TrialFailed, "failing")) << testing::PrintToString(choice.notes);
 }
 
 advising::Offer offer(double ratio, double calls) {

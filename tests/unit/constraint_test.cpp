@@ -5,11 +5,13 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "assembly/terminals.hpp"
 #include "entrain/fact_codes.hpp"
 #include "entrain/recording.hpp"
+#include "support/estimated_run.hpp"
 #include "support/facts.hpp"
 #include "support/linear_networks.hpp"
 #include "support/matrix_of.hpp"
@@ -31,7 +33,9 @@ struct Rotor {
 
 class RotorModel final : public subsystem::LinearModel {
  public:
-  explicit RotorModel(const Rotor& rotor) : LinearModel(table(rotor)), rotor_(rotor) {}
+  /// `start`: of its torque.
+  explicit RotorModel(const Rotor& rotor, std::optional<double> start = 0.0)
+      : LinearModel(table(rotor, start)), rotor_(rotor) {}
   void configure(std::span<const Value>) override {
     const auto& [inertia, stiffness, damping, angle, speed] = rotor_;
     set_matrices({matrix(2, 2, {0, 1, -stiffness / inertia, -damping / inertia}),
@@ -39,9 +43,10 @@ class RotorModel final : public subsystem::LinearModel {
   }
 
  private:
-  static VariableTable table(const Rotor& rotor) {
+  static VariableTable table(const Rotor& rotor, std::optional<double> start) {
     VariableTable result;
     result.inputs = {subsystem::real("tau", "N.m", "", 0.0), subsystem::real("load", "N.m", "", 0.0)};
+    if (!start) result.inputs[0].start.reset();
     result.outputs = {subsystem::real("w", "rad/s", "")};
     result.states = {subsystem::real("angle", "rad", "", rotor.angle),
                      subsystem::real("speed", "rad/s", "", rotor.speed)};
@@ -203,6 +208,44 @@ TEST(Constraints, without_effect_end_the_run) {
   const RunSummary summary = simulation.run();
   EXPECT_EQ(summary.termination, Termination::Failed);
   EXPECT_EQ(test::failure_of(summary).code, FactCode::ConstraintSingular);
+}
+
+/// What it couples needs neither a connection nor a start value of the inputs, and has an error.
+TEST(Constraints, are_a_coupling) {
+  const auto description = rigid(0.01, 1.0);
+  const auto models = rotors(kSprung, kDamped);
+  const auto run = test::estimated_run(description, models);
+  EXPECT_FALSE(test::has_fact(run.summary.warnings, FactCode::NothingConnected));
+  EXPECT_FALSE(test::has_fact(run.estimate.reasons, FactCode::EstimateNoCoupling));
+  EXPECT_GT(run.output("a.w").error, 0.0);
+  const auto finer = test::estimated_run(rigid(1e-4, 1.0), models);
+  const double truth = test::true_error(run, finer.recorder, "a.w").rms;
+  EXPECT_LT(run.output("a.w").error, 3.0 * truth);
+  EXPECT_GT(run.output("a.w").error, truth / 3.0);
+}
+
+TEST(Constraints, need_no_start_value_of_the_inputs_that_they_name) {
+  const auto without_start = [](std::string_view) -> std::unique_ptr<Model> {
+    return std::make_unique<RotorModel>(kSprung, std::nullopt);
+  };
+  EXPECT_FALSE(test::has_fact(test::problem_facts(rigid(0.01, 1.0), without_start), FactCode::InputNotConnected));
+  EXPECT_TRUE(
+      test::has_fact(test::problem_facts(shaft(0.01, 1.0), without_start), FactCode::InputNotConnected, "a.tau"));
+}
+
+/// Which of both pulls is not determined.
+TEST(Constraints, that_stand_twice_are_refused) {
+  const auto description = shaft(0.01, 1.0,
+                                 "[constraints]\none = [\"a.w\", \"b.w\", \"a.tau\", \"b.tau\"]\n"
+                                 "two = [\"b.w\", \"a.w\", \"a.load\", \"b.load\"]\n");
+  for (const double speed : {0.0, 0.5}) {
+    const auto models = rotors(kSprung, {3.0, 7.0, 0.8, 0.5, speed});
+    Simulation simulation(description, {}, models);
+    const RunSummary summary = simulation.run();
+    EXPECT_EQ(summary.termination, Termination::Failed);
+    EXPECT_EQ(test::failure_of(summary).code, FactCode::ConstraintSingular);
+    EXPECT_EQ(test::failure_of(summary).subjects, std::vector<std::string>{"two"});
+  }
 }
 
 TEST(RigidConnections, are_recognised_by_units_of_outputs_and_inputs) {

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "api/proposals.hpp"
+#include "support/archives.hpp"
 #include "support/places.hpp"
 #include "support/program.hpp"
+#include "support/scripted_descriptions.hpp"
 #include "support/systems.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -120,6 +122,26 @@ TEST(NewFolder, overwrites_nothing) {
   EXPECT_EQ(test::run_program(folder, {"new", "other", fmu("lotka_volterra_prey")}).exit_code, 1);
   EXPECT_EQ(test::text_of(folder / "other" / "lotka_volterra_prey.fmu"), "precious");
   EXPECT_FALSE(fs::exists(folder / "other" / "system.toml"));
+}
+
+/// Whether its step belongs to it, the FMU does not say.
+TEST(NewFolder, proposes_sampled_for_a_fixed_step_without_continuous_states) {
+  const test::TemporaryFolder folder;
+  const auto text_of_new = [&](const std::string& name, bool variable_step) {
+    auto description = test::scripted_description("");
+    const std::string flag = "canHandleVariableCommunicationStepSize=\"true\"";
+    if (!variable_step)
+      description.replace(description.find(flag), flag.size(), "canHandleVariableCommunicationStepSize=\"false\"");
+    description.insert(description.find("  <ModelVariables>"), "  <DefaultExperiment stepSize=\"0.01\"/>\n");
+    test::write_archive(folder / (name + ".fmu"),
+                        {{"modelDescription.xml", description},
+                         {"binaries/linux64/scripted.so", test::text_of(test::scripted_fmu_library())}});
+    EXPECT_EQ(test::run_program(folder, {"new", name, name + ".fmu"}).exit_code, 0);
+    return test::text_of(folder / name / "system.toml");
+  };
+  const std::string line = "\n# sampled = true";
+  EXPECT_NE(text_of_new("fixed", false).find(line), std::string::npos);
+  EXPECT_EQ(text_of_new("variable", true).find(line), std::string::npos);
 }
 
 TEST(NewFolder, names_the_fault_of_an_fmu_and_leaves_nothing) {

@@ -64,6 +64,29 @@ TEST(VerifySteps, error_bar_of_a_method_that_chooses_its_steps_is_the_true_error
   }
 }
 
+TEST(VerifySteps, adaptive_runs_that_are_right_are_confirmed) {
+  const std::vector<std::string> adaptive{"adaptive=true"};
+  for (const auto& change :
+       {test::Change{"missiles", 1e-3, 0.5, adaptive}, test::Change{"ifosmondi", 1e-3, 0.5, adaptive},
+        test::Change{"gauss-seidel", 1e-3, 0.5, adaptive}, test::Change{"nepce", 1e-3, 0.5, adaptive}}) {
+    const auto description = test::changed(test::example("mechanical"), change);
+    const auto result = verify(description);
+    ASSERT_FALSE(result.failure) << *result.failure;
+    const auto& x = output(result, "left.x");
+    EXPECT_TRUE(result.confirmed(kAnyError)) << change.method;
+    EXPECT_NE(result.grade(), Grade::Unknown) << change.method;
+    const double truth = true_error(description, "left.x") / x.range;
+    EXPECT_LE(truth, std::max(1e-7, 1.2 * x.relative_bound())) << change.method;
+  }
+}
+
+TEST(VerifySteps, car_with_f3ornits_converges_and_is_confirmed) {
+  const auto result = verify(test::changed(test::example("car"), {.method = "f3ornits"}));
+  ASSERT_FALSE(result.failure) << *result.failure;
+  EXPECT_TRUE(result.confirmed(kAnyError)) << result.headline();
+  EXPECT_EQ(result.grade(), Grade::Trusted) << result.headline();
+}
+
 TEST(VerifySteps, event_within_the_run_is_no_choice_of_steps) {
   const auto result = verify(test::changed(test::example("two_mass"), {.method = "missiles", .step = 0.5}));
   EXPECT_FALSE(test::has_fact(result.remarks, FactCode::StepsByTolerance));

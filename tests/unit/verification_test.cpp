@@ -49,6 +49,24 @@ TEST(Verify, sees_the_order_of_an_implicit_method) {
   EXPECT_NEAR(*output(result, "left.x").order, 4.0, 0.3);
 }
 
+/// The bound covers the true error: 1.25 times the root mean square where the order is as it should be, else 3 times.
+TEST(Verify, bound_has_a_factor_of_safety) {
+  const auto held = verify(test::changed(test::example("mechanical"), {.step = 1e-4, .stop = 0.5}));
+  const auto& x = output(held, "left.x");
+  EXPECT_EQ(x.safety, 1.25);
+  EXPECT_EQ(x.relative_bound(), std::max(1.25 * x.rms_error / x.range, x.relative_error()));
+  auto unsure = x;
+  unsure.safety = 3.0;
+  unsure.rms_error = 0.9 * *x.error_bar;
+  EXPECT_EQ(unsure.relative_bound(), 3.0 * unsure.rms_error / x.range);
+  Verification of;
+  of.outputs = {unsure};
+  Tolerances tolerances;
+  tolerances.usual = 1.5 * x.relative_error();
+  EXPECT_EQ(of.grade(tolerances), Grade::Check) << "within the tolerance without its factor of safety";
+  EXPECT_NE(of.headline(tolerances).find("Check: error at most "), std::string::npos) << of.headline(tolerances);
+}
+
 TEST(Verify, black_box_without_any_capability) {
   auto description = test::changed(test::example("lotka_volterra"), {.step = 1e-2, .stop = 2.0});
   for (auto& subsystem : description.subsystems) {
@@ -77,6 +95,34 @@ TEST(Verify, step_beyond_stability_is_not_confirmed) {
   EXPECT_EQ(x.verdict, OutputVerdict::StepTooLong);
   EXPECT_GT(x.relative_error(), 1.0);
   EXPECT_FALSE(result.confirmed(kAnyError));
+}
+
+/// A loop of gain -3.2 under held inputs grows with every macro step: the finer the run, the farther.
+TEST(Verify, blow_up_is_never_at_rounding) {
+  auto description = test::system_from(R"(
+    [run]
+    step = 0.01
+    method = "jacobi"
+    [subsystems.a]
+    model = "half"
+    [subsystems.b]
+    model = "half"
+    [connections]
+    "a.y" = { to = "b.u", factor = -6.13 }
+    "b.y" = { to = "a.u", factor = 2.07 }
+  )");
+  const ModelFactory models = [](std::string_view) -> std::unique_ptr<Model> {
+    return std::make_unique<test::StaticModel>([](Time, double u) { return 0.5 * u + 1.0; });
+  };
+  for (const double stop : {1.0, 1.5, 2.0}) {
+    description.stop = {stop, {}};
+    const auto result = verify(description, {}, models);
+    for (const auto* name : {"a.y", "b.y"}) {
+      EXPECT_EQ(output(result, name).verdict, OutputVerdict::StepTooLong) << stop;
+      EXPECT_GT(output(result, name).relative_error(), 1.0) << stop;
+    }
+    EXPECT_EQ(result.grade(), Grade::Unreliable) << stop;
+  }
 }
 
 TEST(Verify, exact_coupling_agrees_to_rounding) {

@@ -415,6 +415,8 @@ constexpr auto kReports = std::to_array<FactEntry>({
      "{0} made {steps} macro steps: the finer runs have nearly the same steps, so an error that all runs share is not "
      "seen",
      ""},
+    {OutputNotVerified, Warning, "output-not-verified",
+     "{?outgrows|the error of {0} outgrows its motion}{!outgrows|there is no error bar of {0}: {verdict}}", ""},
     {WarningsGrow, Warning, "warnings-grow",
      "smaller steps give more warnings: {warning}. The coupling causes them, and the runs may agree on a wrong motion",
      "Choose another method"},
@@ -721,7 +723,9 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {NeedsEquations, Error, "needs-equations",
      "{method} needs the equations of every subsystem; '{0}' does not provide them", ""},
     {NeedsTrials, Error, "needs-trials",
-     "{method} needs trials: rollback, or states and a linearization; '{0}' provides neither", ""},
+     "{method} needs trials: rollback, or states and a linearization; '{0}' provides neither, and has too many inputs "
+     "to be identified",
+     ""},
     {NeedsFreeStep, Error, "needs-free-step", "{method} adapts the macro step, but '{0}' imposes a step of {imposed}",
      ""},
     {NeedsCommonStep, Error, "needs-common-step",

@@ -389,7 +389,7 @@ inline constexpr auto kErrors = [] {
        ""},
       {ConstraintNotPossible, Error, "constraint-not-possible", "constraint '{0}': {why}", ""},
       {ConstraintSingular, Error, "constraint-singular",
-       "constraint '{0}': its force has no effect on the difference of the two sides within a step", ""},
+       "constraint '{0}': its force has no effect of its own on the difference of the two sides within a step", ""},
   });
 }();
 

@@ -42,6 +42,7 @@ const MethodTraits& Waveform::traits() const {
 Requirements Waveform::requirements() const {
   Requirements needs;
   needs.common_grid = false;
+  needs.start_gains = true;
   return needs;
 }
 
@@ -557,6 +558,10 @@ void Waveform::commit(CoupledSystem& system) {
   for (const SubsystemId s : due_) {
     tasks_.push_back(task_of(system, s, members_[s].outputs.known()));
     tasks_.back().to = now_;
+    const Member& member = members_[s];
+    if (!member.chain) continue;
+    member.chain->expect(tasks_.back().size,
+                         InputBlock(member.polynomials.data(), member.inputs.count, tasks_.back().degree));
   }
   if (tasks_.empty()) return;
   system.commit_all(tasks_);
@@ -684,8 +689,10 @@ void Waveform::check(const Graph&, const WrittenOptions& written, std::vector<Pr
 std::vector<Fact> Waveform::notes(const CoupledSystem& system) const {
   std::vector<Fact> notes;
   for (const SubsystemId s : estimated_) {
-    const auto code = members_[s].tried == Tried::Chain ? FactCode::TrialsEstimated : FactCode::OutputsContinued;
-    if (members_[s].inputs.count > 0) notes.push_back({code, {system.graph().name(s)}});
+    const Member& member = members_[s];
+    const bool continued = member.tried == Tried::Continued;
+    if (member.inputs.count == 0 || (!continued && !member.chain->is_linearized())) continue;  // a closing note
+    notes.push_back({continued ? FactCode::OutputsContinued : FactCode::TrialsEstimated, {system.graph().name(s)}});
   }
   return notes;
 }

@@ -80,6 +80,7 @@ void MarcherOptions::bind(OptionBinder& binder, std::string_view adaptive_help) 
 Requirements MarcherOptions::requirements() const {
   Requirements needs;
   needs.steps_together = true;
+  needs.start_gains = true;
   needs.free_step = adaptive;
   return needs;
 }
