@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _core
+from ._answers import Advice, Learning, Problems, Verification
 from ._core import Checkpoint, CoupledSystem, Sample
 from ._control import RunControl, control
 from ._error import EntrainWarning, Error, Fact
@@ -25,7 +26,7 @@ from ._result import Comparison, Result, Signal, Verdict, compare
 from ._simulation import Simulation
 from ._study import Distribution, Study, lognormal, merge_studies, normal, points, triangular, uniform
 from ._subsystem import Subsystem
-from ._system import Advice, Learning, Problems, System, Verification
+from ._system import System
 from ._verbs import check, convert, inspect, methods, new, report, reproduce, schema
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from . import _core
+from ._answers import Problems
 from ._error import Fact
 from ._result import PathLike
-from ._system import Problems, System
+from ._system import System
 
 
 def check(path: PathLike, *, sandbox: bool = False) -> Problems:
