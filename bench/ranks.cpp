@@ -1,6 +1,7 @@
 // What ranks cost and bring, on this machine: an exchange beside an allgather of MPI of the same size, and macro steps
 // of subsystems that compute for a given time, by one rank and by two. By the wall clock: on a machine that does
-// something else as well, or has one processor, the ratios are worse. Starts itself under mpirun.
+// something else as well, or has one processor, the ratios are worse. Starts itself under mpirun. --light: the light
+// subsystems alone.
 #define OMPI_SKIP_MPICXX 1  // the interface for C alone
 #include <mpi.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "arguments.hpp"
 #include "budget.hpp"
 #include "entrain/entrain.hpp"
 #include "ranks/rank_link.hpp"
@@ -58,6 +60,14 @@ class Busy final : public Subsystem {
   StepReport step(const Step& step, std::span<double> outputs) override {
     outputs[0] = compute(rounds_);
     return {step.from + step.size};
+  }
+  /// As native models and FMUs have it: their steps are exchanged without a record of the call.
+  HeldStep held_step() noexcept override {
+    return {[](void* context, Time, Duration, const double*, double* outputs) -> const StepReport* {
+              outputs[0] = compute(static_cast<const Busy*>(context)->rounds_);
+              return nullptr;
+            },
+            this};
   }
 
  private:
@@ -130,10 +140,11 @@ std::pair<double, double> exchange_seconds(Ranks& ranks, std::size_t bytes) {
   return best;
 }
 
-int measure(Ranks& ranks) {
+int measure(Ranks& ranks, bool only_light) {
   bench::Budgets budgets;
   const bool speaks = ranks.is_first();
-  for (const std::size_t bytes : {800U, 8000U}) {
+  for (const std::size_t bytes : {800U, 4000U, 8000U}) {
+    if (only_light && bytes != 4000) continue;
     const auto [allgather, exchange] = exchange_seconds(ranks, bytes);
     if (speaks) {
       fmt::print("{} bytes of each rank: MPI_Allgather {:.2f} us, exchange {:.2f} us\n", bytes, 1e6 * allgather,
@@ -152,8 +163,10 @@ int measure(Ranks& ranks) {
     budgets.check(fmt::format("{}: {:.3g} / that", what, least), least / (of.alone / of.together), 1.0, "x");
     return of;
   };
-  compare("8 subsystems of 1 ms", 8, 1e-3, 50, 1.9);
-  compare("8 subsystems of 100 us", 8, 1e-4, 200, 1.7);
+  if (!only_light) {
+    compare("8 subsystems of 1 ms", 8, 1e-3, 50, 1.9);
+    compare("8 subsystems of 100 us", 8, 1e-4, 200, 1.7);
+  }
   const Times light = compare("1000 subsystems of 60 ns", 1000, 6e-8, 400, 1.0);
   // What is left beside half of the work is that of every rank for each subsystem (docs/theory/ranks.md).
   if (speaks) fmt::print("replicated part: {:.3g} ns per subsystem\n", 1e9 * (light.together - light.alone / 2) / 1000);
@@ -162,17 +175,20 @@ int measure(Ranks& ranks) {
 
 }  // namespace
 
-int main(int, char** argv) {
+int main(int argc, char** argv) {
+  bool only_light = false;
+  if (!bench::take_arguments(argc, argv, "bench_ranks", {{.name = "--light", .flag = &only_light}})) return 2;
   if (!Ranks::launched()) {
     ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
     ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
-    ::execlp("mpirun", "mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none", argv[0], nullptr);
+    ::execlp("mpirun", "mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none", argv[0],
+             only_light ? "--light" : nullptr, nullptr);
     fmt::print(stderr, "mpirun cannot be started\n");
     return 1;
   }
   try {
     Ranks ranks(nullptr);
-    const int code = ranks.take_part([&] { return measure(ranks); });
+    const int code = ranks.take_part([&] { return measure(ranks, only_light); });
     std::fflush(stdout);
     std::_Exit(code);
   } catch (const std::exception& error) {

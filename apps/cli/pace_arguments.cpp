@@ -21,7 +21,9 @@ void PaceArguments::add(CLI::App& command) {
 
 SystemDescription PaceArguments::changed(SystemDescription description) const {
   if (option->count() > 0) {
-    description.real_time = {factor.empty() ? 1.0 : std::stod(factor), {"--real-time", 0, 0}};
+    double seconds = 1.0;
+    if (!factor.empty()) CLI::detail::lexical_cast(factor, seconds);  // as it was checked
+    description.real_time = {seconds, {"--real-time", 0, 0}};
   }
   if (overrun) description.overrun = {*from_word<OverrunRule>(*overrun), {"--overrun", 0, 0}};
   return description;

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <set>
+#include <string>
 
 #include "analysis/coupled_motion.hpp"
 #include "entrain/fact_codes.hpp"
@@ -50,6 +52,14 @@ bool is_round(double ratio) {
 bool fits(const std::vector<Duration>& imposed, Duration step) {
   return std::all_of(imposed.begin(), imposed.end(),
                      [&](Duration of) { return method::whole_ratio(of, step) || method::whole_ratio(step, of); });
+}
+
+/// The number that is written so: 2e-3 is that of the text, which 2 * pow(10, -3) need not be.
+double decimal_number(int digits, int power) {
+  const std::string text = fmt::format("{}e{}", digits, power);
+  double number = 0.0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
 }
 
 }  // namespace
@@ -186,10 +196,10 @@ Duration fitting_below(const std::vector<Duration>& imposed, Duration step) {
   }
   const int power = static_cast<int>(std::floor(std::log10(step)));
   for (const int digits : {50, 25, 20}) {
-    const double rounded = std::stod(fmt::format("{}e{}", digits, power - 1));
+    const double rounded = decimal_number(digits, power - 1);
     if (rounded <= step * (1 + 1e-9)) return rounded;
   }
-  return std::stod(fmt::format("1e{}", power));
+  return decimal_number(1, power);
 }
 
 Duration nearest_fitting(const std::vector<Duration>& imposed, Duration step) {

@@ -1,6 +1,7 @@
 #include "coupling/step_executor.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -23,13 +24,26 @@ constexpr std::uint64_t kTimingMask = 63;
 class DecisionSum {
  public:
   explicit DecisionSum(std::uint64_t first) : sum_(first) {}
-  void add(double number) {
-    sum_ = (sum_ ^ std::bit_cast<std::uint64_t>(number)) * 0x9E3779B97F4A7C15U;
-    sum_ ^= sum_ >> 29U;
+  void add(double number) { sum_ = mixed(sum_, std::bit_cast<std::uint64_t>(number)); }
+  /// In four sums side by side: a multiplication waits for the one before it.
+  void add(std::span<const double> numbers) {
+    std::array<std::uint64_t, 4> lanes{1, 2, 3, 4};
+    std::size_t i = 0;
+    for (; i + lanes.size() <= numbers.size(); i += lanes.size()) {
+      for (std::size_t k = 0; k < lanes.size(); ++k)
+        lanes[k] = mixed(lanes[k], std::bit_cast<std::uint64_t>(numbers[i + k]));
+    }
+    for (; i < numbers.size(); ++i) add(numbers[i]);
+    for (const std::uint64_t lane : lanes) sum_ = mixed(sum_, lane);
   }
   std::uint64_t value() const { return sum_; }
 
  private:
+  static std::uint64_t mixed(std::uint64_t sum, std::uint64_t bits) {
+    sum = (sum ^ bits) * 0x9E3779B97F4A7C15U;
+    return sum ^ (sum >> 29U);
+  }
+
   std::uint64_t sum_;
 };
 
@@ -455,7 +469,7 @@ void StepExecutor::run_shared(const CommonStep& common) {
   for (const Unusual& each : unusual_) section_.push_back(each.subsystem);
   DecisionSum sum(size());
   for (const double number : {common.from, common.size, common.to}) sum.add(number);
-  for (const double input : store_.inputs()) sum.add(input);
+  sum.add(store_.inputs());
   const auto unusual = shared_->exchange_outputs(sum.value(), store_.signals().first(graph_.outputs()), section_);
   if (!unusual.empty()) return settle_unusual(common, unusual);
   ++common_steps_;

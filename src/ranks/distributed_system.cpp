@@ -23,6 +23,15 @@ void append(base::Bytes& to, const void* from, std::size_t size) {
   if (size > 0) std::memcpy(to.data() + end, from, size);
 }
 
+/// Mostly one: subsystems that lie beside each other live in different ranks.
+void copy_numbers(void* to, const void* from, std::size_t count) {
+  if (count == 1) {
+    std::memcpy(to, from, sizeof(double));
+  } else {
+    std::memcpy(to, from, count * sizeof(double));
+  }
+}
+
 }  // namespace
 
 void refuse_record() {
@@ -95,8 +104,10 @@ double DistributedSystem::number_of(SubsystemId s, double given) {
 void DistributedSystem::lay_out(std::span<const std::size_t> first_outputs) {
   outputs_.assign(static_cast<std::size_t>(link_.size()), {});
   for (std::size_t s = 0; s < ranks_.size(); ++s) {
-    auto& runs = outputs_[static_cast<std::size_t>(ranks_[s])];
+    auto& [runs, all] = outputs_[static_cast<std::size_t>(ranks_[s])];
     const std::size_t count = first_outputs[s + 1] - first_outputs[s];
+    if (count == 0) continue;
+    all += count;
     if (!runs.empty() && runs.back().first + runs.back().count == first_outputs[s]) {
       runs.back().count += count;
     } else {
@@ -107,9 +118,13 @@ void DistributedSystem::lay_out(std::span<const std::size_t> first_outputs) {
 
 std::span<const SubsystemId> DistributedSystem::exchange_outputs(std::uint64_t decision, std::span<double> outputs,
                                                                  std::span<const SubsystemId> unusual) {
-  block_.clear();
-  for (const Run& run : outputs_[static_cast<std::size_t>(link_.rank())])
-    append(block_, outputs.data() + run.first, run.count * sizeof(double));
+  const auto& own = outputs_[static_cast<std::size_t>(link_.rank())];
+  block_.resize(own.count * sizeof(double));
+  auto* to = block_.data();
+  for (const Run& run : own.runs) {
+    copy_numbers(to, outputs.data() + run.first, run.count);
+    to += run.count * sizeof(double);
+  }
   for (const SubsystemId s : unusual) {
     const auto number = static_cast<std::uint64_t>(s);
     append(block_, &number, sizeof number);
@@ -117,13 +132,16 @@ std::span<const SubsystemId> DistributedSystem::exchange_outputs(std::uint64_t d
   const auto blocks = link_.exchange(Purpose::Outputs, decision, block_);
   unusual_.clear();
   for (std::size_t r = 0; r < blocks.size(); ++r) {
-    auto rest = blocks[r];
-    for (const Run& run : outputs_[r]) {
-      const std::size_t size = run.count * sizeof(double);
-      if (size > rest.size()) refuse_record();
-      if (static_cast<int>(r) != link_.rank() && size > 0) std::memcpy(outputs.data() + run.first, rest.data(), size);
-      rest = rest.subspan(size);
+    const auto& [runs, count] = outputs_[r];
+    if (count * sizeof(double) > blocks[r].size()) refuse_record();
+    if (static_cast<int>(r) != link_.rank()) {
+      const auto* from = blocks[r].data();
+      for (const Run& run : runs) {
+        copy_numbers(outputs.data() + run.first, from, run.count);
+        from += run.count * sizeof(double);
+      }
     }
+    auto rest = blocks[r].subspan(count * sizeof(double));
     for (; rest.size() >= sizeof(std::uint64_t); rest = rest.subspan(sizeof(std::uint64_t))) {
       std::uint64_t number = 0;
       std::memcpy(&number, rest.data(), sizeof number);

@@ -73,6 +73,10 @@ class DistributedSystem final : public coupling::SharedCalls {
     std::size_t first = 0;
     std::size_t count = 0;
   };
+  struct RankOutputs {
+    std::vector<Run> runs;
+    std::size_t count = 0;
+  };
   void pack(SubsystemId s);
   void unpack(std::span<const std::span<const std::byte>> blocks);
   void pack_messages();
@@ -86,7 +90,7 @@ class DistributedSystem final : public coupling::SharedCalls {
   std::span<const SubsystemId> batch_;
   base::Bytes block_;
   std::vector<int> ranks_;
-  std::vector<std::vector<Run>> outputs_;  // by rank
+  std::vector<RankOutputs> outputs_;  // by rank
   std::vector<SubsystemId> unusual_;
   std::mutex mutex_;  // of the messages
   std::vector<LogMessage> messages_;

@@ -60,6 +60,8 @@ class WorkerProcess {
   /// Ends the worker, whose answer makes no sense. Throws Error.
   [[noreturn]] void refuse_answer(std::uint32_t number);
 
+  /// Sent so far, of all subsystems.
+  std::uint32_t calls() const { return page_.bell.load(std::memory_order_relaxed); }
   /// Sends the call in the mailbox.
   void post(Mailbox& box, Operation operation);
   /// Until it is answered. Throws Error when the process ended, or what the call threw.

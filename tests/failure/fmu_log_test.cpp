@@ -1,7 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <fstream>
+
+#include "record/log_file.hpp"
 #include "support/facts.hpp"
 #include "support/program.hpp"
+#include "support/trap_fmus.hpp"
 #include "support/typed_fmus.hpp"
 
 namespace entrain::test {
@@ -55,6 +59,33 @@ TEST(FmuLog, holds_all_categories_of_an_fmu_when_it_is_to_be_verbose) {
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_EQ(text_of(folder / "out/fmu.log"), verbose ? "0 a [logAll] initializing at 100%n\n" : "");
   }
+}
+
+class LongMessage : public TrappedRun {};
+
+TEST_F(LongMessage, of_an_fmu_is_cut_at_the_documented_length) {
+  write_system("wordy");
+  EXPECT_EQ(run({"--require", "any"}).exit_code, 0);
+  EXPECT_EQ(text_of(folder_ / "out/fmu.log"), "0.4 part [logStatusWarning] " + std::string(1000, 'x') + "...\n");
+}
+
+TEST(LogFile, ends_at_64_mib_with_a_line_that_reports_it) {
+  const TemporaryFolder folder;
+  constexpr std::size_t kMebibyte = std::size_t{1} << 20U;
+  {
+    recording::LogFile log(folder / "fmu.log");
+    const std::string text(kMebibyte, 'x');
+    for (int i = 0; i < 70; ++i) log.add({"part", static_cast<double>(i), "", text});
+  }
+  const auto size = std::filesystem::file_size(folder / "fmu.log");
+  EXPECT_GT(size, 63 * kMebibyte);
+  EXPECT_LE(size, 64 * kMebibyte);
+  std::ifstream file(folder / "fmu.log");
+  file.seekg(-60, std::ios::end);
+  std::string last;
+  while (std::getline(file, last) && file.peek() != EOF) {
+  }
+  EXPECT_EQ(last, "63 more than 64 MiB: nothing more is kept");
 }
 
 TEST(DefaultExperiments, give_what_the_file_leaves_open_and_are_shown_in_the_resolved_file) {

@@ -21,20 +21,24 @@ class ProcessChange : public TrappedRun, public testing::WithParamInterface<cons
   std::string results() const { return text_of(folder_ / "out/results.csv"); }
 };
 
+/// In the middle of the run, and before its first step.
 TEST_P(ProcessChange, is_put_back_and_leaves_the_results_of_others_as_they_are) {
   if (std::string(GetParam()) == "german") make_locale();
   write_system("once");
   ASSERT_EQ(run({"--require", "any"}).exit_code, 0);
   const auto expected = results();
   const auto steps = text_of(folder_ / "out/steps.json");
-  write_system(GetParam());
-  const auto result = run({"--overwrite", "--require", "any"});
+  for (const std::string when : {"", "early_"}) {
+    SCOPED_TRACE(when);
+    write_system(when + GetParam());
+    const auto result = run({"--overwrite", "--require", "any"});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(results(), expected);
+    EXPECT_EQ(text_of(folder_ / "out/steps.json"), steps);
+    EXPECT_EQ(summary()["termination"], "completed");
+    EXPECT_NE(result.out.find("results: out/results.csv"), std::string::npos) << result.out;
+  }
   ::unsetenv("LOCPATH");
-  EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(results(), expected);
-  EXPECT_EQ(text_of(folder_ / "out/steps.json"), steps);
-  EXPECT_EQ(summary()["termination"], "completed");
-  EXPECT_NE(result.out.find("results: out/results.csv"), std::string::npos) << result.out;
 }
 
 INSTANTIATE_TEST_SUITE_P(, ProcessChange,

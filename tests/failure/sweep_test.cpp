@@ -213,6 +213,25 @@ TEST_F(SweepCommand, crash_of_a_case_is_its_row) {
   EXPECT_TRUE(fs::is_empty(temporary_));
 }
 
+/// The value of a run made anew, of one that was reset, and of a subsystem without all abilities.
+TEST_F(SweepCommand, value_that_a_model_refuses_is_the_reason_in_its_row) {
+  for (const char* taken : {"", "states = false\n"}) {
+    test::write_text(folder_ / "s.toml",
+                     fmt::format("[run]\nstop = 1\nstep = 0.1\nmethod = \"jacobi\"\n[subsystems.mass]\n"
+                                 "model = \"chain.mass\"\n{}",
+                                 taken));
+    const std::string folder = fmt::format("s{}", *taken == 0 ? "" : "-restricted");
+    const auto result =
+        run_here({"sweep", "s.toml", "--vary", "mass.m=-1,1,-2,2", "--no-estimate", "--jobs", "1", "--out", folder});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    for (const std::size_t bad : {0U, 2U}) {
+      EXPECT_EQ(cell(folder, bad, "termination"), "failed");
+      EXPECT_NE(cell(folder, bad, "message").find("parameter 'm'"), std::string::npos) << cell(folder, bad, "message");
+    }
+    for (const std::size_t good : {1U, 3U}) EXPECT_EQ(cell(folder, good, "termination"), "completed");
+  }
+}
+
 TEST_F(SweepCommand, without_a_completed_case_has_failed) {
   const auto fmu = write(test::scripted_description(""));
   test::write_text(folder_ / "s.toml",

@@ -85,20 +85,24 @@ TEST_F(WorkerCrash, when_freed_leaves_a_complete_run_with_a_warning) {
   EXPECT_TRUE(test::text_of(folder_ / "out" / "results.csv").ends_with("\n1,1,1,1\n"));
 }
 
+/// A crash, and a call that exceeds its time.
 TEST_F(WorkerCrash, is_followed_by_a_restart_and_the_same_results) {
   const auto fmu = write(test::scripted_description(""));
   write_system(fmu, Normal, "isolate = true");
   ASSERT_NE(run_here({"run", "s.toml", "--out", "whole"}).exit_code, 1);
-  write_system(fmu, CrashOnce, "isolate = true\nrestart = 1");
-  EXPECT_NE(run_here({"run", "s.toml", "--out", "out"}).exit_code, 1);
-  EXPECT_EQ(summary()["termination"], "completed");
-  EXPECT_EQ(test::text_of(folder_ / "out" / "results.csv"), test::text_of(folder_ / "whole" / "results.csv"));
-  const auto warnings = summary()["warnings"];
-  const auto restarted = std::find_if(warnings.begin(), warnings.end(),
-                                      [](const auto& warning) { return warning["code"] == "worker-restarted"; });
-  ASSERT_NE(restarted, warnings.end());
-  EXPECT_EQ((*restarted)["subjects"][0], "part");
-  EXPECT_EQ(workers_left(), 0);
+  for (const auto& [mode, timeout] : {std::pair{CrashOnce, ""}, std::pair{HangOnce, "timeout = 0.3\n"}}) {
+    SCOPED_TRACE(mode == CrashOnce ? "crash" : "hang");
+    write_system(fmu, mode, fmt::format("{}isolate = true\nrestart = 1", timeout));
+    EXPECT_NE(run_here({"run", "s.toml", "--out", "out", "--overwrite"}).exit_code, 1);
+    EXPECT_EQ(summary()["termination"], "completed");
+    EXPECT_EQ(test::text_of(folder_ / "out" / "results.csv"), test::text_of(folder_ / "whole" / "results.csv"));
+    const auto warnings = summary()["warnings"];
+    const auto restarted = std::find_if(warnings.begin(), warnings.end(),
+                                        [](const auto& warning) { return warning["code"] == "worker-restarted"; });
+    ASSERT_NE(restarted, warnings.end());
+    EXPECT_EQ((*restarted)["subjects"][0], "part");
+    EXPECT_EQ(workers_left(), 0);
+  }
 }
 
 TEST_F(WorkerCrash, that_repeats_itself_ends_the_run_when_no_restart_is_left) {
@@ -128,6 +132,19 @@ TEST_F(WorkerCrash, hang_is_ended_by_the_user_with_all_rows) {
   EXPECT_EQ(summary()["termination"], "interrupted");
   EXPECT_TRUE(has_all_rows());
   EXPECT_TRUE(fs::is_empty(temporary_));
+  EXPECT_EQ(workers_left(), 0);
+}
+
+/// After 10 s, and while it lasts.
+TEST_F(WorkerCrash, call_that_lasts_long_is_reported_with_its_function_and_time) {
+  const auto program = hung_program();
+  const auto shown = [&] { return test::text_of(folder_ / "stderr.txt"); };
+  ASSERT_TRUE(test::eventually([&] { return shown().find("fmi2DoStep") != std::string::npos; })) << shown();
+  const std::string text = shown();
+  for (const char* part : {"'part'", "fmi2DoStep", "10 s", "t = 0.5 s", "Ctrl-C"}) test::expect_text(text, part);
+  program->send(SIGINT);
+  EXPECT_EQ(program->wait().exit_code, 1);
+  EXPECT_EQ(summary()["termination"], "interrupted");
   EXPECT_EQ(workers_left(), 0);
 }
 

@@ -16,6 +16,7 @@ enum Fault {
   OwnHandler,    /* a SIGSEGV caught by a handler of the FMU, which ends the process as if all were well */
   KillItself,    /* SIGKILL, as the kernel does when memory is used up */
   CrashOnce,     /* unless there is a file 'crashed' in the working directory, which it leaves */
+  HangOnce,      /* the same with a file 'hung' */
   CountCalls     /* nothing wrong: y is the number of calls so far, see COUNTED_... */
 };
 
@@ -53,6 +54,12 @@ static inline void end_quietly(int signal) {
   (void)signal;
   _exit(0);
 }
+/* There is no such file, and from now on there is. */
+static inline int is_first(const char* file) {
+  if (access(file, F_OK) == 0) return 0;
+  close(open(file, O_CREAT | O_WRONLY, 0600));
+  return 1;
+}
 /* Does not return for those modes that end the process. */
 static inline void take_the_process_along(int mode) {
   if (mode == Segfault) use_memory_that_is_not_there();
@@ -61,10 +68,8 @@ static inline void take_the_process_along(int mode) {
   if (mode == EndQuietly) end_quietly(0);
   if (mode == Replace) execl("/bin/true", "true", (char*)NULL);
   if (mode == KillItself) raise(SIGKILL);
-  if (mode == CrashOnce && access("crashed", F_OK) != 0) {
-    close(open("crashed", O_CREAT | O_WRONLY, 0600));
-    use_memory_that_is_not_there();
-  }
+  if (mode == CrashOnce && is_first("crashed")) use_memory_that_is_not_there();
+  if (mode == HangOnce && is_first("hung")) hang();
   if (mode == OwnHandler) {
     signal(SIGSEGV, end_quietly);
     use_memory_that_is_not_there();

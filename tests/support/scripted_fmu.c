@@ -138,6 +138,7 @@ EXPORT fmi2Status fmi2DoStep(fmi2Component component, fmi2Real from, fmi2Real si
     case OwnHandler:
     case KillItself:
     case CrashOnce:
+    case HangOnce:
     case Hang: take_the_process_along(c->mode); return fmi2OK;
     case DivideByZero: c->last = divided(c->terminated); return fmi2OK;
     case ExitProcess: exit(0);

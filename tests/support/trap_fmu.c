@@ -14,7 +14,7 @@
    strange          takes derivatives of order 2 for something else
    chatty           logs what it does, without trouble, in categories that its description does not name
    once             nothing
-   In the step that passes t = 0.5 s, once:
+   In the step that passes t = 0.5 s, once, or with "early_" before it in fmi2EnterInitializationMode:
    hangs            does not return
    rounds           rounds upwards from then on
    flushes          turns denormal numbers to zero from then on
@@ -26,6 +26,7 @@
    reopens          closes the standard streams and opens a file in their place
    closes           closes all other files and opens a file in their place
    prints           prints two lines to both standard streams
+   wordy            logs a message of 5000 letters
    ends_thread      ends the thread that called it
    crashing_thread  starts a thread that uses memory that is not there */
 #define _GNU_SOURCE
@@ -48,7 +49,7 @@ typedef struct {
   void* environment;
   char trap[20];
   double t, x, u[ORDERS], v[ORDERS]; /* inputs and their derivatives */
-  int running, number, number_in_step;
+  int running, early, number, number_in_step;
 } Component;
 
 static int instances = 0;
@@ -123,6 +124,11 @@ static void spring(const Component* c) {
     printf("{ to the output\nof the process\n");
     fprintf(stderr, "{ to the errors\nof the process\n");
   }
+  if (is(c, "wordy")) {
+    char text[5001] = {0};
+    memset(text, 'x', sizeof text - 1);
+    c->log(c->environment, "trap", fmi2Warning, "logStatusWarning", "%s", text);
+  }
   if (is(c, "ends_thread")) pthread_exit(NULL);
   if (is(c, "crashing_thread")) {
     pthread_t thread;
@@ -141,12 +147,17 @@ EXPORT fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String 
   Component* c = calloc(1, sizeof(Component));
   c->log = callbacks->logger;
   c->environment = callbacks->componentEnvironment;
-  strncpy(c->trap, guid, sizeof c->trap - 1);
+  c->early = strncmp(guid, "early_", 6) == 0;
+  strncpy(c->trap, guid + (c->early ? 6 : 0), sizeof c->trap - 1);
   return c;
 }
 FREED_AT_ONCE
 ANY_EXPERIMENT
-IDLE(fmi2EnterInitializationMode)
+EXPORT fmi2Status fmi2EnterInitializationMode(fmi2Component component) {
+  const Component* c = component;
+  if (c->early) spring(c);
+  return fmi2OK;
+}
 EXPORT fmi2Status fmi2ExitInitializationMode(fmi2Component component) {
   ((Component*)component)->running = 1;
   return fmi2OK;
@@ -206,7 +217,7 @@ EXPORT fmi2Status fmi2DoStep(fmi2Component component, fmi2Real from, fmi2Real h,
     c->x += part * (c->u[p] + c->v[p]) * (p == 2 && is(c, "strange") ? 7.0 : 1.0);
     part *= h / (p + 2);
   }
-  if (from < 0.5 && from + h >= 0.5) spring(c);
+  if (from < 0.5 && from + h >= 0.5 && !c->early) spring(c);
   c->t = from + h;
   if (is(c, "chatty")) c->log(c->environment, "trap", fmi2OK, "calls", "fmi2DoStep from %g", from);
   if (is(c, "chatty")) c->log(c->environment, "trap", fmi2Warning, "calls", "close to %g", from);

@@ -118,6 +118,7 @@ TEST(NativeSubsystem, refused_parameters_are_reported_at_their_first_use) {
     }
   };
   expect_refusal([&] { subsystem->capabilities(); });
+  EXPECT_NE(subsystem->facets().rollback, nullptr);  // which must not throw
   expect_refusal([&] { subsystem->initialize(0.0, 1.0); });
 }
 

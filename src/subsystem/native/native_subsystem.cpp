@@ -162,13 +162,17 @@ void NativeSubsystem::configure_if_changed() const {
 }
 
 Facets NativeSubsystem::facets() noexcept {
+  try {
+    configure_if_changed();
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): thrown again by initialize, where it is expected
+  }
   Facets facets;
   facets.rollback = this;
   facets.states = this;
   facets.linearizer = this;
   facets.output_derivatives = this;
   facets.equations = this;
-  if (capabilities().announces_events) facets.events = this;
+  if (capabilities_.announces_events) facets.events = this;
   facets.reset = this;
   facets.tuning = this;
   if (!variables().discrete_outputs.empty()) facets.discrete = this;
