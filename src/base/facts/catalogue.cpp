@@ -173,8 +173,8 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {FmuClaimsUntried, Warning, "fmu-claims-untried",
      "FMU '{0}': it allows one instance per process, so its claims were not tested before the run", ""},
     {FmuOutputsAfterInitialization, Warning, "fmu-outputs-after-initialization",
-     "outputs of '{0}' changed when its initialization ended; not all subsystems can be reset, so those that use them "
-     "were initialised with the earlier values",
+     "outputs of '{0}' changed when its initialization ended; not all subsystems can be reset, or more than four such "
+     "outputs feed each other in a row, so those that use them were initialised with the earlier values",
      ""},
     {FmuDerivativesRefused, Warning, "fmu-derivatives-refused",
      "'{0}' answered derivatives of order {order} of its inputs with a warning at t = {time}: from then on its inputs "
