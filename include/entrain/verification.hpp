@@ -35,9 +35,9 @@ struct ENTRAIN_API OutputVerification {
   /// What errors are relative to: max - min of the output in the finest run, or in the one where it is smallest if they
   /// differ by more than a factor of 2; and at least 1e-9 of the largest of an output with the same unit.
   double range = 0.0;
-  /// 1.25 where the order that is seen is that of the method to 10 %, else 3: what the error may be instead of what it
+  /// 1.25 where the order that is seen is that of the method to 10 %, else 2: what the error may be instead of what it
   /// is estimated to be.
-  double safety = 3.0;
+  double safety = 2.0;
   double first_difference = 0.0;   ///< largest |y_h - y_h/2|
   double second_difference = 0.0;  ///< largest |y_h/2 - y_h/4|
 

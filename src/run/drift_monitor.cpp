@@ -54,7 +54,7 @@ void DriftMonitor::follow(CoupledSystem& system, Time now) {
   for (std::size_t i = 0; i < integrals_.size(); ++i) {
     Course& course = memory_.courses[i];
     if (course.ended) continue;
-    course.ended = looks_again && !still_holds(integrals_[i], system);
+    course.ended = looks_again && !still_holds(integrals_[i], system, linearization_);
     if (course.ended) {
       course.correction = 0.0;
     } else {

@@ -68,6 +68,7 @@ class DriftMonitor {
   Time start_ = 0.0;
   std::vector<RedundantIntegral> integrals_;
   std::vector<double> states_;
+  Linearization linearization_;  // of the subsystem looked at last
   Memory memory_;
 };
 

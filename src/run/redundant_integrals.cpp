@@ -33,6 +33,18 @@ bool all_finite(const Matrix& matrix) {
   return std::all_of(matrix.values.begin(), matrix.values.end(), [](double value) { return std::isfinite(value); });
 }
 
+/// False where it has none that could be used.
+bool look_at(CoupledSystem& system, SubsystemId s, Linearization& result) {
+  if (!can_be_looked_at(system, s)) return false;
+  try {
+    system.facets(s).linearizer->linearize(result);
+  } catch (const Error&) {  // a method that needs it reports it
+    return false;
+  }
+  return result.A.rows == system.variables(s).states.size() && all_finite(result.A) && all_finite(result.B) &&
+         all_finite(result.C) && all_finite(result.D);
+}
+
 /// Linearizations as far as they are asked for.
 class Linearizations {
  public:
@@ -41,37 +53,25 @@ class Linearizations {
   /// Null where there is none.
   const Linearization* of(SubsystemId s) {
     const auto [place, first] = known_.try_emplace(s);
-    if (first && can_be_looked_at(system_, s)) place->second = made(s);
+    Linearization found;
+    if (first && look_at(system_, s, found)) place->second = std::move(found);
     return place->second ? &*place->second : nullptr;
   }
 
  private:
-  std::optional<Linearization> made(SubsystemId s) {
-    Linearization result;
-    try {
-      system_.facets(s).linearizer->linearize(result);
-    } catch (const Error&) {  // a method that needs it reports it
-      return std::nullopt;
-    }
-    const bool known = result.A.rows == system_.variables(s).states.size() && all_finite(result.A) &&
-                       all_finite(result.B) && all_finite(result.C) && all_finite(result.D);
-    return known ? std::optional(std::move(result)) : std::nullopt;
-  }
-
   CoupledSystem& system_;
   std::map<std::size_t, std::optional<Linearization>> known_;
 };
 
 /// How the weighted sum of a share changes with each state, then with each input.
-std::vector<double> rates_of(const RedundantIntegral::Share& share, const Linearization& of) {
-  std::vector<double> rates(of.A.cols, 0.0);
-  rates.insert(rates.end(), share.inputs.begin(), share.inputs.end());
-  rates.resize(of.A.cols + of.B.cols, 0.0);
+double rate_of(const RedundantIntegral::Share& share, const Linearization& of, std::size_t column) {
+  const bool is_state = column < of.A.cols;
+  const std::size_t input = is_state ? 0 : column - of.A.cols;
+  double rate = is_state || input >= share.inputs.size() ? 0.0 : share.inputs[input];
   for (const auto& [output, factor] : share.outputs) {
-    for (std::size_t i = 0; i < of.C.cols; ++i) rates[i] += factor * of.C(output, i);
-    for (std::size_t i = 0; i < of.D.cols; ++i) rates[of.C.cols + i] += factor * of.D(output, i);
+    rate += factor * (is_state ? of.C(output, column) : of.D(output, input));
   }
-  return rates;
+  return rate;
 }
 
 /// Several shares of one subsystem are one.
@@ -171,10 +171,9 @@ class IntegralFinder {
 bool same_rates(const RedundantIntegral::Share& share, const Linearization& of) {
   double most = 0.0;
   for (const double weight : share.weights) most = std::max(most, std::abs(weight));
-  const auto rates = rates_of(share, of);
-  for (std::size_t j = 0; j < rates.size(); ++j) {
+  for (std::size_t j = 0; j < of.A.cols + of.B.cols; ++j) {
     const bool is_state = j < of.A.cols;
-    double sum = -rates[j];
+    double sum = -rate_of(share, of, j);
     double size = std::abs(sum);
     double column = 0.0;
     for (std::size_t i = 0; i < share.weights.size(); ++i) {
@@ -208,11 +207,9 @@ std::vector<RedundantIntegral> redundant_integrals(CoupledSystem& system) {
   return found;
 }
 
-bool still_holds(const RedundantIntegral& integral, CoupledSystem& system) {
-  Linearizations linearizations(system);
+bool still_holds(const RedundantIntegral& integral, CoupledSystem& system, Linearization& scratch) {
   return std::all_of(integral.shares.begin(), integral.shares.end(), [&](const RedundantIntegral::Share& share) {
-    const Linearization* of = linearizations.of(share.subsystem);
-    return of != nullptr && same_rates(share, *of);
+    return look_at(system, share.subsystem, scratch) && same_rates(share, scratch);
   });
 }
 

@@ -95,11 +95,12 @@ void judge(OutputVerification& output, const Differences& first, const Differenc
   output.verdict = grew ? OutputVerdict::StepTooLong : OutputVerdict::Converging;
 }
 
-/// As for a run: what is expected of the method and seen of the output agree.
+/// What is expected of the method and seen of the output agree; else what remains if the differences fall with the
+/// least order that is accepted, 0.5, from the finest run on: twice that from it.
 double safety_of(const OutputVerification& output, std::optional<double> formal_order) {
   constexpr double kAlike = 0.1;
   constexpr double kAsExpected = 1.25;
-  constexpr double kElse = 3.0;
+  constexpr double kElse = 2.0;
   if (output.verdict == OutputVerdict::AtRounding) return kAsExpected;
   const bool expected =
       output.order && formal_order && std::abs(*output.order - *formal_order) <= kAlike * *formal_order;
@@ -323,19 +324,21 @@ std::string Verification::headline(const Tolerances& tolerances) const {
   verdict.grade = grade(tolerances);
   const OutputVerification* worst = nullptr;
   const OutputVerification* unsound = nullptr;
+  const auto too_long = [](const OutputVerification* of) {
+    return of != nullptr && of->verdict == OutputVerdict::StepTooLong;
+  };
   for (const auto& output : outputs) {
     if (unsound == nullptr && !output.sound()) unsound = &output;
-    if (output.verdict == OutputVerdict::StepTooLong) unsound = &output;
+    if (output.verdict == OutputVerdict::StepTooLong && !too_long(unsound)) unsound = &output;
     if (!output.error_bar) continue;
     const double ratio = output.relative_bound() / tolerances.of(output.name);
     if (worst == nullptr || !(ratio <= worst->relative_bound() / tolerances.of(worst->name))) worst = &output;
   }
-  const bool too_long = unsound != nullptr && unsound->verdict == OutputVerdict::StepTooLong;
   if (failure) {
     verdict.reasons = {custom_note(*failure)};
-  } else if (unsound != nullptr && (too_long || verdict.grade == Grade::Unknown)) {
+  } else if (unsound != nullptr && (too_long(unsound) || verdict.grade == Grade::Unknown)) {
     verdict.reasons = {{FactCode::OutputNotVerified, {unsound->name}, {{"verdict", to_string(unsound->verdict)}}}};
-    if (too_long) verdict.reasons.front().values.emplace_back("outgrows", 1);
+    if (too_long(unsound)) verdict.reasons.front().values.emplace_back("outgrows", 1);
   } else if (verdict.grade == Grade::Unknown && !doubts.empty()) {
     verdict.reasons = {doubts.front()};
   } else if (verdict.grade == Grade::Unknown && !unrefined.empty()) {

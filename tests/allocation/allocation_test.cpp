@@ -7,8 +7,12 @@
 #include <cstdlib>
 #include <tuple>
 
+#include "entrain/fact_codes.hpp"
 #include "entrain/recording.hpp"
 #include "models/chain_system.hpp"
+#include "support/facts.hpp"
+#include "support/linear_networks.hpp"
+#include "support/matrix_of.hpp"
 #include "support/systems.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/test_models.hpp"
@@ -184,6 +188,39 @@ TEST(NoAllocationAsynchronous, with_imposed_and_free_steps) {
 TEST(NoAllocationInMissiles, of_a_chain_whose_linearization_stays) {
   Simulation simulation(test::changed(models::chain_system(5), {.method = "missiles", .step = 0.01}));
   expect_no_allocation_per_step(simulation);
+}
+
+/// The force between two masses that are one.
+TEST(NoAllocationOfCorrections, for_a_rigid_connection) {
+  Simulation simulation(test::changed(test::system_from(R"(
+    [run]
+    stop = 10.0
+    [subsystems.a]
+    model = "mechanical.left"
+    [subsystems.b]
+    model = "mechanical.left"
+    start = { m1 = 7.0, c1 = 3.0 }
+    [constraints]
+    one = ["a.v", "b.v", "a.F", "b.F"]
+  )"),
+                                      {.method = "jacobi", .step = 0.01}));
+  expect_no_allocation_per_step(simulation);
+}
+
+/// A mass against a spring that integrates its velocity, as it does: measured, looked at again and corrected.
+TEST(NoAllocationOfCorrections, for_the_drift_of_an_integral) {
+  using test::matrix;
+  test::LinearSystem system;
+  system.parts = {
+      {{matrix(2, 2, {0, 1, 0, 0}), matrix(2, 1, {0, 0.5}), matrix(1, 2, {0, 1}), matrix(1, 1, {0})}, {0.0, 1.0}, {}},
+      {{matrix(1, 1, {0}), matrix(1, 1, {1}), matrix(1, 1, {-50}), matrix(1, 1, {-8})}, {0.0}, {}}};
+  system.parts[0].sources = {{1, 0}};
+  system.parts[1].sources = {{0, 0}};
+  auto description = system.description("jacobi", 0.01, 10.0);
+  description.correct_drift = {true, {}};
+  Simulation simulation(description, {}, system.models());
+  expect_no_allocation_per_step(simulation);
+  EXPECT_TRUE(test::has_fact(simulation.run().notes, FactCode::IntegralDrift));
 }
 
 TEST(Allocation, the_counter_counts) {

@@ -49,7 +49,7 @@ TEST(Verify, sees_the_order_of_an_implicit_method) {
   EXPECT_NEAR(*output(result, "left.x").order, 4.0, 0.3);
 }
 
-/// The bound covers the true error: 1.25 times the root mean square where the order is as it should be, else 3 times.
+/// The bound covers the true error: 1.25 times the root mean square where the order is as it should be, else 2 times.
 TEST(Verify, bound_has_a_factor_of_safety) {
   const auto held = verify(test::changed(test::example("mechanical"), {.step = 1e-4, .stop = 0.5}));
   const auto& x = output(held, "left.x");
