@@ -49,9 +49,12 @@ def test_all_methods_give_the_bits_of_the_program(example, program, tmp_path):
                 system.run(method=method, stop=STOPS[example], estimate=False, **keys)
             continue
         theirs = en.Result(folder)
-        ours = system.run(method=method, stop=STOPS[example], estimate=False, **keys)
+        ours = system.run(method=method, stop=STOPS[example], estimate=False, out=tmp_path / f"our_{method}", **keys)
+        for file in ("results.csv", "frames.csv"):
+            if (folder / file).exists():
+                assert (tmp_path / f"our_{method}" / file).read_bytes() == (folder / file).read_bytes(), (method, file)
         assert ours.names == theirs.names
-        for name in theirs:
+        for name in theirs if example != "bus" else ():  # its signals are bytes, compared in the files
             assert np.array_equal(ours[name].t, theirs[name].t), (method, name)
             assert np.array_equal(ours[name].values, theirs[name].values), (method, name)
             assert ours[name].unit == theirs[name].unit
