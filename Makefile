@@ -54,9 +54,7 @@ docs: python ## all documents as pages (build/site), and the references: those t
 	@$(MAKE) --no-print-directory build TARGETS='entrain_program fmus'
 	@tools/references $(BUILD)
 	@tools/python_environment python3 $(BUILD)/python/docs_environment python/docs_requirements.txt
-	@$(BUILD)/python/docs_environment/bin/python tools/site $(BUILD)
-	@PYTHONPATH=$(BUILD)/python/package:$$(echo $(BUILD)/python/environment/lib/python3.*/site-packages) $(BUILD)/python/docs_environment/bin/python -m pdoc entrain -o $(BUILD)/python/reference
-	@echo "$(BUILD)/python/reference/entrain.html"
+	@tools/docs $(BUILD)
 
 test: ## all tests (TESTS=regex for some; TIER=fast for what ends within a minute, or a tier: unit, contract, failure, ...)
 	@tools/setup demo $(if $(TIER),,test)
