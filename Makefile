@@ -13,10 +13,10 @@ TIERS = $(if $(filter fast,$(TIER)),$(FAST),$(TIER))
 regex = $(subst $(eval ) ,|,$(strip $(1)))
 CTEST = ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: help setup build demo python wheel deb docs test sanitize asan tsan check format tidy words layers links walk bench fuzz torture ranks install clean
+.PHONY: help setup build demo demo-bench python wheel deb docs test sanitize asan tsan check format tidy words layers links walk bench fuzz torture ranks install clean
 
 help: ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
 
 setup: ## install what is missing for everything below (apt); a target alone installs only what it needs
 	@tools/setup
