@@ -13,10 +13,10 @@ TIERS = $(if $(filter fast,$(TIER)),$(FAST),$(TIER))
 regex = $(subst $(eval ) ,|,$(strip $(1)))
 CTEST = ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: help setup build demo python wheel deb docs test sanitize asan tsan check format tidy words layers links walk bench fuzz torture ranks install clean
+.PHONY: help setup build demo demo-bench python wheel deb docs test sanitize asan tsan check format tidy words layers links walk bench fuzz torture ranks install clean
 
 help: ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
 
 setup: ## install what is missing for everything below (apt); a target alone installs only what it needs
 	@tools/setup
@@ -54,9 +54,7 @@ docs: python ## all documents as pages (build/site), and the references: those t
 	@$(MAKE) --no-print-directory build TARGETS='entrain_program fmus'
 	@tools/references $(BUILD)
 	@tools/python_environment python3 $(BUILD)/python/docs_environment python/docs_requirements.txt
-	@$(BUILD)/python/docs_environment/bin/python tools/site $(BUILD)
-	@PYTHONPATH=$(BUILD)/python/package:$$(echo $(BUILD)/python/environment/lib/python3.*/site-packages) $(BUILD)/python/docs_environment/bin/python -m pdoc entrain -o $(BUILD)/python/reference
-	@echo "$(BUILD)/python/reference/entrain.html"
+	@tools/docs $(BUILD)
 
 test: ## all tests (TESTS=regex for some; TIER=fast for what ends within a minute, or a tier: unit, contract, failure, ...)
 	@tools/setup demo $(if $(TIER),,test)

@@ -48,14 +48,37 @@ test("fmu_that_crashes_is_a_red_box_with_its_verdict_and_the_studio_goes_on", ()
   await page.waitForFunction(() => document.querySelector('[data-action="save"]').textContent === "Saved", null, PATIENCE);
 }));
 
-test("package_is_opened_as_a_system_file_and_saved_as_a_package", () => withStudio("package", {}, async (page, place) => {
-  const source = path.join(folder, "source");
+/** A package with two FMUs, in a folder of this name. */
+function packageIn(name) {
+  const source = path.join(folder, name);
   fs.mkdirSync(source);
   for (const name of ["mechanical_left.fmu", "mechanical_right.fmu"]) fs.copyFileSync(path.join(fmus, name), path.join(source, name));
   fs.writeFileSync(path.join(source, "system.toml"), '[run]\nstop = 0.5\nstep = 0.01\n[subsystems.left]\nfmu = "mechanical_left.fmu"\n[subsystems.right]\nfmu = "mechanical_right.fmu"\n' +
     '[connections]\n"left.v" = "right.v"\n"left.x" = "right.x"\n"right.F" = "left.F"\n');
   entrain("convert", path.join(source, "system.toml"), path.join(source, "plant.ssp"));
-  await page.setInputFiles('input[type="file"]', [path.join(source, "plant.ssp")]);
+  return path.join(source, "plant.ssp");
+}
+
+test("package_that_the_studio_is_started_with_is_shown", async () => {
+  const plant = packageIn("started");
+  for (const file of ["system.toml", "mechanical_left.fmu", "mechanical_right.fmu"]) fs.rmSync(path.join(path.dirname(plant), file));
+  for (const start of ["made", "there already"]) {
+    const server = await startStudio(plant);
+    try {
+      await withPage(server.url, async (page) => {
+        await page.waitForSelector('[data-link="right.F → left.F"]', { ...PATIENCE, state: "attached" });
+        assert.equal(await page.getByLabel("System", { exact: true }).inputValue(), "plant.toml");
+        if (start === "made") await runToEnd(page);
+      }, {}, ".drawing");
+    } finally {
+      await server.end();
+    }
+  }
+});
+
+test("package_is_opened_as_a_system_file_and_saved_as_a_package", () => withStudio("package", {}, async (page, place) => {
+  const plant = packageIn("source");
+  await page.setInputFiles('input[type="file"]', [plant]);
   await page.waitForSelector('[data-link="right.F → left.F"]', { ...PATIENCE, state: "attached" });
   assert.equal(await page.getByLabel("System", { exact: true }).inputValue(), "plant.toml");
   assert.ok(fs.existsSync(path.join(place, "plant.toml")));

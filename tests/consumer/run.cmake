@@ -1,5 +1,5 @@
 # Installs the library into a folder of the build tree, builds the consumer against it and runs it.
-# Needs BUILD, SOURCE, EXAMPLES, DOCS, PRINTING_FMU, WORK.
+# Needs BUILD, SOURCE, EXAMPLES, DOCS, PRINTING_FMU, PYTHON, WORK.
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(code)
@@ -37,10 +37,9 @@ if(NOT output MATCHES "all verbs done")
   message(FATAL_ERROR "the verbs printed: ${output}")
 endif()
 
-# The installed examples as they are, FMUs among them.
-foreach(example fmu drivetrain)
-  run(${WORK}/prefix/bin/entrain run ${WORK}/prefix/share/entrain/examples/${example} --stop 1 --no-estimate --out ${WORK}/${example})
-endforeach()
+# All installed examples as they are, FMUs among them, end as their stories say.
+run(${CMAKE_COMMAND} -E env ENTRAIN_PROGRAM=${WORK}/prefix/bin/entrain ENTRAIN_EXAMPLES=${WORK}/prefix/share/entrain/examples
+  ${PYTHON} -B -W error ${SOURCE}/../terminal/examples_test.py)
 execute_process(COMMAND grep -rlE "build/(fmus|entrain)" ${WORK}/prefix/share/entrain/examples OUTPUT_VARIABLE output)
 if(output)
   message(FATAL_ERROR "installed examples name the build folder: ${output}")

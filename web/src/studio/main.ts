@@ -21,6 +21,7 @@ import { TextEditor } from "./text_editor";
 
 const TYPING = 350; // ms after the last letter
 const RETRY = 5000; // ms between two attempts to reach a server that refused
+const PACKAGE = /\.(ssp|ssd)$/; // of SSP
 const VERBS = ["check", "advise", "verify", "learn", "sweep"];
 const PAGE = crypto.randomUUID();
 const NONCE = document.querySelector<HTMLElement>("script[nonce]")?.nonce ?? document.querySelector('meta[name="nonce"]')?.getAttribute("content") ?? "";
@@ -232,6 +233,7 @@ class StudioPage {
 
   private async load(system?: string): Promise<void> {
     this.state = await look<State>("state", system === undefined ? {} : { system });
+    if (PACKAGE.test(this.state.system)) this.state = await look<State>("state", { system: await this.unpacked(this.state.system) });
     const { text, digest, layout } = this.state;
     this.saved = text;
     this.digest = digest;
@@ -257,12 +259,14 @@ class StudioPage {
 
   private async openSystem(name: string): Promise<void> {
     if (this.isUnsaved && (await ask("Unsaved changes", `${this.state.system} has changes that are not saved.`, ["Stay", "Leave them"])) === "Stay") return this.showFiles();
-    if (!/\.(ssp|ssd)$/.test(name)) return void this.tell(() => this.load(name));
-    const to = name.replace(/\.(ssp|ssd)$/, ".toml");
-    await this.tell(async () => {
-      if (!this.state.systems.includes(to)) await act("convert", { from: name, to });
-      await this.load(to);
-    });
+    await this.tell(() => this.load(name));
+  }
+
+  /** A package is edited as the system file beside it, which is made unless it is there. */
+  private async unpacked(name: string): Promise<string> {
+    const to = name.replace(PACKAGE, ".toml");
+    if (!this.state.systems.includes(to)) await act("convert", { from: name, to });
+    return to;
   }
 
   private async exportSsp(): Promise<void> {
