@@ -39,7 +39,7 @@ void CouplingResidual::update(Time now) {
                                                 });
 }
 
-/// For whoever asks for the differences themselves.
+/// For observers that ask for the differences themselves.
 void CouplingResidual::compare_and_keep() {
   const double* inputs = system_->inputs().data();
   double* difference = difference_.data();

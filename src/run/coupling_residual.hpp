@@ -49,7 +49,7 @@ class CouplingResidual {
   const CoupledSystem* system_;
   std::vector<InputId> connected_;         // in the order of the connections
   std::vector<double> difference_;         // per input: largest |input - output| so far
-  std::vector<double> latest_;             // per input: that of the last update; empty = nobody asks
+  std::vector<double> latest_;             // per input: that of the last update; empty = not asked for
   bool is_latest_ = false;                 // it is as the signals are now
   std::vector<base::SignalRange> ranges_;  // per output
   std::vector<double> around_;             // per subsystem: largest magnitude of its outputs and connected inputs
