@@ -78,12 +78,12 @@ await group("drivetrain", async () => {
 });
 
 // What an example shows, beside its README: a chart, or what says more.
-const PARTS = { bus: "#frames", cluster: "#timeline", chain: "#system", drivetrain: "#system" };
+const PARTS = { bus: "#frames", cluster: "#timeline", chain: "#system", drivetrain: "#system", fmu: "#system", sensor_fault: "#signals > .chart ~ .chart" };
+const WORDS = { drivetrain: ["--stop", "10"], bench: ["--stand-in"] };
 await group("examples", async () => {
-  for (const name of ["lotka_volterra", "mechanical", "fmu", "car", "chain", "oscillator", "two_mass", "drivetrain", "learning", "learning_cubic", "cluster", "bus"]) {
-    const shorter = name === "drivetrain" ? ["--stop", "10"] : [];
+  for (const name of ["lotka_volterra", "mechanical", "fmu", "car", "chain", "oscillator", "two_mass", "drivetrain", "learning", "learning_cubic", "cluster", "bus", "sensor_fault", "bench"]) {
     const width = PARTS[name] === "#system" ? 1860 : 900;
-    await take(report(runOf(example(name), `of_${name}`, ...shorter)), path.join(example(name), "picture.png"), { part: PARTS[name] ?? "#signals > .chart", width });
+    await take(report(runOf(example(name), `of_${name}`, ...(WORDS[name] ?? []))), path.join(example(name), "picture.png"), { part: PARTS[name] ?? "#signals > .chart", width });
   }
 });
 

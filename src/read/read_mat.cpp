@@ -179,12 +179,12 @@ class MatSource final : public recording::ColumnSource {
   std::vector<std::vector<double>> rows_of_data(const std::vector<std::size_t>& wanted) {
     std::vector<std::vector<double>> rows(wanted.size(), std::vector<double>(rows_));
     const std::size_t width = width_of(data_->type);
-    constexpr std::size_t kPiece = std::size_t{1} << 20U;
+    constexpr std::size_t kNumbers = std::size_t{1} << 20U;
     std::vector<char> bytes;
     if (!transposed_) {
       for (std::size_t i = 0; i < wanted.size(); ++i) {
-        for (std::size_t from = 0; from < rows_; from += kPiece) {
-          const std::size_t count = std::min(kPiece, rows_ - from);
+        for (std::size_t from = 0; from < rows_; from += kNumbers) {
+          const std::size_t count = std::min(kNumbers, rows_ - from);
           file_.seek(data_->at + (wanted[i] * rows_ + from) * width);
           bytes.resize(count * width);
           read_bytes(bytes.data(), bytes.size());
@@ -194,7 +194,7 @@ class MatSource final : public recording::ColumnSource {
       return rows;
     }
     const std::size_t record = data_->rows * width;  // bytes of all variables at one time
-    const std::size_t most = std::max<std::size_t>(1, kPiece / record);
+    const std::size_t most = std::max<std::size_t>(1, kNumbers / record);
     file_.seek(data_->at);
     for (std::size_t from = 0; from < rows_; from += most) {
       const std::size_t count = std::min(most, rows_ - from);

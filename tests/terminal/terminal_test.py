@@ -19,12 +19,17 @@ EXAMPLES = pathlib.Path(os.environ["ENTRAIN_EXAMPLES"])
 MOST_LINES_OF_A_RUN = 12
 
 
+<<<<<<< HEAD
 def printed_on_terminal(words, folder, columns):
     """Exit code and everything that is written to a terminal of that width."""
+=======
+def printed_on_terminal(words, folder, columns, **environment):
+    """Exit code and all that a terminal of that width gets."""
+>>>>>>> close25
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     process = subprocess.Popen([PROGRAM.name, *words], executable=PROGRAM, cwd=folder, stdin=follower, stdout=follower, stderr=follower,
-                               env={**os.environ, "TERM": "xterm", "NO_COLOR": "1"})
+                               env={**os.environ, "TERM": "xterm", **environment})
     os.close(follower)
     output = b""
     while True:
@@ -36,13 +41,21 @@ def printed_on_terminal(words, folder, columns):
             break
         output += part
     os.close(leader)
+<<<<<<< HEAD
     process.wait()
     return process.returncode, output.decode()
+=======
+    return process.wait(), output.decode()
+>>>>>>> close25
 
 
 def on_terminal(words, folder, columns):
     """Exit code and lines as they stand on a terminal of that width; a line that was written over counts as it was last."""
+<<<<<<< HEAD
     code, output = printed_on_terminal(words, folder, columns)
+=======
+    code, output = printed_on_terminal(words, folder, columns, NO_COLOR="1")
+>>>>>>> close25
     lines = [""]
     for part in re.split(r"(\r?\n|\r|\x1b\[1A|\x1b\[[0-9;]*[A-Za-z])", output):
         if part.endswith("\n"):
@@ -131,6 +144,16 @@ class Widths(unittest.TestCase):
                             "run . --stop 2 --out first --overwrite --verbose", "run . --stop 2 --step 0.02 --out second --overwrite",
                             "compare first second", "sweep . --vary prey.p=1,2 --stop 1", "reproduce"):
                 self.expect_to_fit(command.split(), folder)
+
+    def test_the_verdict_has_the_colour_of_its_grade(self):
+        system = ["run", str(EXAMPLES / "lotka_volterra"), "--method", "jacobi", "--stop", "2", "--out", "out", "--overwrite", "--require", "any"]
+        cases = {"Trusted": (["--step", "1e-3"], "\x1b[32m"), "Check": (["--step", "0.02", "--tolerance", "1e-3"], "\x1b[33m"),
+                 "Unreliable": (["--step", "0.2", "--tolerance", "1e-6"], "\x1b[31m"), "Unknown": (["--no-estimate"], "")}
+        for grade, (words, colour) in cases.items():
+            with self.subTest(grade), tempfile.TemporaryDirectory() as folder:
+                _, output = printed_on_terminal([*system, *words], folder, 80)
+                verdict = next(line for line in output.splitlines() if grade in line)
+                self.assertIn(f"verdict: {colour}{grade}", verdict)
 
     def test_a_run_ends_with_few_lines(self):
         for example in ("lotka_volterra", "car", "chain", "mechanical", "two_mass", "oscillator"):
