@@ -16,7 +16,7 @@ namespace entrain {
 /// the real steps; what the estimator misses of them is the gap of its connections, and limits adaptive steps.
 ///
 /// Named in the system file, `[subsystems.X] estimator = "name"`; methods that try steps use it (`missiles`,
-/// `ifosmondi`). Calls come from one thread at a time.
+/// `ifosmondi`, `waveform`). Calls come from one thread at a time.
 class StepEstimator {
  public:
   /// The real subsystem at a communication time.

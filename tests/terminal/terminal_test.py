@@ -19,13 +19,8 @@ EXAMPLES = pathlib.Path(os.environ["ENTRAIN_EXAMPLES"])
 MOST_LINES_OF_A_RUN = 12
 
 
-<<<<<<< HEAD
-def printed_on_terminal(words, folder, columns):
-    """Exit code and everything that is written to a terminal of that width."""
-=======
 def printed_on_terminal(words, folder, columns, **environment):
-    """Exit code and all that a terminal of that width gets."""
->>>>>>> close25
+    """Exit code and everything that is written to a terminal of that width."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     process = subprocess.Popen([PROGRAM.name, *words], executable=PROGRAM, cwd=folder, stdin=follower, stdout=follower, stderr=follower,
@@ -41,21 +36,12 @@ def printed_on_terminal(words, folder, columns, **environment):
             break
         output += part
     os.close(leader)
-<<<<<<< HEAD
-    process.wait()
-    return process.returncode, output.decode()
-=======
     return process.wait(), output.decode()
->>>>>>> close25
 
 
 def on_terminal(words, folder, columns):
     """Exit code and lines as they stand on a terminal of that width; a line that was written over counts as it was last."""
-<<<<<<< HEAD
-    code, output = printed_on_terminal(words, folder, columns)
-=======
     code, output = printed_on_terminal(words, folder, columns, NO_COLOR="1")
->>>>>>> close25
     lines = [""]
     for part in re.split(r"(\r?\n|\r|\x1b\[1A|\x1b\[[0-9;]*[A-Za-z])", output):
         if part.endswith("\n"):

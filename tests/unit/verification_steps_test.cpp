@@ -76,7 +76,9 @@ TEST(VerifySteps, adaptive_runs_that_are_right_are_confirmed) {
     EXPECT_TRUE(result.confirmed(kAnyError)) << change.method;
     EXPECT_NE(result.grade(), Grade::Unknown) << change.method;
     const double truth = true_error(description, "left.x") / x.range;
-    EXPECT_LE(truth, std::max(1e-7, 1.2 * x.relative_bound())) << change.method;
+    constexpr double kLines =
+        5e-6;  // of the range: what straight lines between points of the reference add, at 55 rad/s
+    EXPECT_LE(truth, std::max(kLines, 1.2 * x.relative_bound())) << change.method;
   }
 }
 
