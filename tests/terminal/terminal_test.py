@@ -153,7 +153,7 @@ class Widths(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             written({"system.toml": SYSTEM}, folder)
             code, output = printed_on_terminal(["sweep", ".", "--vary", f"prey.alpha=0.5..0.7/{cases}", "--method", "jacobi", "--stop", "40",
-                                                "--step", "5e-5", "--jobs", "1", "--no-estimate", "--out", "out"], folder, 80)
+                                                "--step", "5e-5", "--jobs", "1", "--no-estimate", "--out", "out"], folder, 80, NO_COLOR="1")
         self.assertEqual(code, 0, output)
         shown = re.findall(r"\r\x1b\[K(\d+) of (\d+) cases \((\d+) %\), (\d+ s|\d+ min|\?) left", output)
         self.assertGreater(len(shown), 3, output)  # every 0.1 s after the first second
