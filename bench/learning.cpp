@@ -25,7 +25,9 @@ int main() {
     auto chain = models::chain_system(masses, false);
     chain.step = {1e-2, {}};
     chain.stop = {4000.0 / static_cast<double>(masses), {}};
-    const Learned learned = learn(chain, {.iterations = 1}).learned;
+    LearnOptions once;
+    once.iterations = 1;
+    const Learned learned = learn(chain, once).learned;
     const auto corrected = with_learned(chain, learned);
     double with = 1e9;
     double without = 1e9;
