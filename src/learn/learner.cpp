@@ -311,17 +311,6 @@ bool Learner::is_exploded(const LearnIteration& now) const {
   return false;
 }
 
-/// A lost answer leaves an error that is large and in other steps of each run: the largest error of a run does not fall
-/// then, the mean square does, until it is that of the noise.
-bool Learner::only_noise_is_left() const {
-  const auto left = rms_of(law_.errors());
-  if (at_.noise.empty() || left.size() != at_.noise.size()) return false;
-  for (std::size_t w = 0; w < left.size(); ++w) {
-    if (!(left[w] <= std::max(kNoise * at_.noise[w], tolerance()))) return false;
-  }
-  return true;
-}
-
 /// What the next run is.
 void Learner::digest(const LearnIteration& iteration) {
   if (!iteration.not_used.empty()) {  // once more, with the same corrections
@@ -338,8 +327,7 @@ void Learner::digest(const LearnIteration& iteration) {
     measure_repeatability(iteration);
   }
   if (is_exploded(iteration)) return end_horizon(LearnEnd::Diverged);
-  auto end = at_.trend.take(iteration.error, tolerance(), options_.iterations);
-  if (only_noise_is_left()) end = LearnEnd::Converged;
+  const auto end = at_.trend.take(iteration.error, tolerance(), options_.iterations);
   if (end && *end != LearnEnd::Iterations) return end_horizon(*end);
   remember();
   prepare_next();
@@ -352,7 +340,6 @@ void Learner::digest(const LearnIteration& iteration) {
 void Learner::measure_repeatability(const LearnIteration& iteration) {
   const auto difference = law_.compared(at_.sent_first, LearningLaw::Compared::Whole);
   result().repeatability = difference.difference;
-  at_.noise = rms_of_noise(at_.errors_first, law_.errors());
   note({FactCode::RepeatabilityMeasured, {difference.worst}, {{"difference", difference.difference}}});
   for (const auto& connection : iteration.connections) {
     result().limits.push_back(kLimit * connection.max_error);

@@ -67,7 +67,6 @@ struct LearningPosition {
   // On a bench.
   std::vector<double> sent_first;  // by the first run
   WireErrors errors_first;
-  std::vector<double> noise;    // of the errors, by connection
   std::vector<double> live;     // of the last run that was learned from
   std::optional<double> moved;  // by which the last two of them differ, of the range
 
@@ -83,9 +82,9 @@ struct LearningPosition {
   template <class Visitor>
   void fields(Visitor& visit) {
     visit(phase, horizon, first, trend, corrections, past, best, kept, changed, measured, not_used, limited, errors,
-          sent_first, errors_first, noise, live, moved, halvings, learned, growth, corrections_before, end,
-          result.iterations, result.repeatability, result.cutoff, result.forgetting, result.limits, result.full_runs,
-          result.before, result.notes);
+          sent_first, errors_first, live, moved, halvings, learned, growth, corrections_before, end, result.iterations,
+          result.repeatability, result.cutoff, result.forgetting, result.limits, result.full_runs, result.before,
+          result.notes);
   }
 };
 
@@ -125,7 +124,6 @@ class Learner {
 
   double tolerance() const;
   bool is_exploded(const LearnIteration& now) const;
-  bool only_noise_is_left() const;
   LearnResult& result() { return at_.result; }
 
   RepeatedRun& run_;

@@ -120,25 +120,6 @@ double cutoff_against_noise(const WireErrors& once, const WireErrors& again, std
   return best;
 }
 
-std::vector<double> rms_of(const WireErrors& errors) {
-  std::vector<double> result;
-  for (const auto& wire : errors) {
-    double squares = 0.0;
-    for (const double error : wire) squares += error * error;
-    result.push_back(std::sqrt(squares / static_cast<double>(std::max<std::size_t>(1, wire.size()))));
-  }
-  return result;
-}
-
-std::vector<double> rms_of_noise(const WireErrors& once, const WireErrors& again) {
-  WireErrors noise;
-  for (std::size_t w = 0; w < std::min(once.size(), again.size()); ++w) {
-    if (once[w].size() != again[w].size()) return {};
-    noise.push_back(separated(once[w], again[w]).noise);
-  }
-  return rms_of(noise);
-}
-
 double forgetting_against_noise(double repeatability, double first_error) {
   if (!(repeatability > 0.0) || !(first_error > 0.0)) return 0.0;
   return std::min(kMostForgotten, kForgottenNoise * repeatability / first_error);

@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "learn/learning_law.hpp"
 
@@ -16,11 +15,6 @@ std::optional<double> measured_gamma(const WireErrors& before, const WireErrors&
 /// it lets through of the noise are least together, in the mean square. It leaves at most a quarter of the largest
 /// noise. 0 where a filter brings less than a fifth. `intervals`: between two errors of each connection.
 double cutoff_against_noise(const WireErrors& once, const WireErrors& again, std::span<const Duration> intervals);
-
-/// By connection: the root of the mean square of its errors.
-std::vector<double> rms_of(const WireErrors& errors);
-/// The same of the noise of one run, from two runs without change.
-std::vector<double> rms_of_noise(const WireErrors& once, const WireErrors& again);
 
 /// The share of the corrections to forget from run to run that leaves a tenth of the noise: with c as large as the
 /// error of the first run, c = (1 - f) c + e leaves e = f c. Both relative to the range of the signal.

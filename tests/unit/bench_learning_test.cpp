@@ -2,11 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <memory>
-#include <random>
 
 #include "entrain/fact_codes.hpp"
 #include "entrain/learning.hpp"
@@ -239,95 +237,6 @@ TEST(BenchLearning, run_with_missed_deadlines_is_recorded_and_not_learned_from) 
   EXPECT_EQ(result.learned.corrections, expected.learned.corrections);
   ASSERT_TRUE(result.repeatability);
   EXPECT_EQ(*result.repeatability, 0.0);
-}
-
-/// The motion side of examples/bench under held forces, by Runge and Kutta. Of one answer in a hundred nothing arrives,
-/// in other steps of each run: what it sends then is what it sent last.
-class LosingRig final : public Subsystem {
- public:
-  explicit LosingRig(const int& run) : run_(run) {
-    table_.inputs.push_back({"F", "N", "", ValueType::Real, 0.0});
-    table_.outputs.push_back({"x", "m", "", ValueType::Real, {}});
-    table_.outputs.push_back({"v", "m/s", "", ValueType::Real, {}});
-    capabilities_.feedthrough = Feedthrough(2, 1, false);
-  }
-  std::string_view name() const noexcept override { return "right"; }
-  const VariableTable& variables() const noexcept override { return table_; }
-  const Capabilities& capabilities() const override { return capabilities_; }
-  Facets facets() noexcept override { return {}; }
-  void set_start(VariableTable::Place, const Value&) override {}
-  void initialize(Time, Time) override {
-    state_ = sent_ = {0.0, -1.0};
-    random_.seed(static_cast<unsigned>(run_));
-  }
-  void evaluate(std::span<const double>, std::span<double> outputs) override {
-    std::copy(sent_.begin(), sent_.end(), outputs.begin());
-  }
-  StepReport step(const Step& step, std::span<double> outputs) override {
-    advance(step.inputs.order(0)[0], step.size);
-    if (random_() % 100 != 0) sent_ = state_;
-    std::copy(sent_.begin(), sent_.end(), outputs.begin());
-    return {step.from + step.size};
-  }
-
- private:
-  using State = std::array<double, 2>;
-  static State rate(const State& at, double force) { return {at[1], force - 1000.0 * at[0] - 0.1 * at[1]}; }
-  static State moved(const State& from, const State& by, double h) {
-    return {from[0] + h * by[0], from[1] + h * by[1]};
-  }
-  void advance(double force, double h) {
-    const State k1 = rate(state_, force);
-    const State k2 = rate(moved(state_, k1, 0.5 * h), force);
-    const State k3 = rate(moved(state_, k2, 0.5 * h), force);
-    const State k4 = rate(moved(state_, k3, h), force);
-    for (std::size_t i = 0; i < 2; ++i) state_[i] += h / 6.0 * (k1[i] + 2.0 * k2[i] + 2.0 * k3[i] + k4[i]);
-  }
-
-  const int& run_;
-  VariableTable table_;
-  Capabilities capabilities_;
-  State state_{};
-  State sent_{};
-  std::minstd_rand random_;
-};
-
-TEST(BenchLearning, with_lost_answers_at_1_kHz_ends_at_the_noise) {
-  int run = 1;
-  Extensions extensions;
-  extensions.subsystems = [&](std::string_view kind, std::string_view) -> std::unique_ptr<Subsystem> {
-    return kind == "losing rig" ? std::make_unique<LosingRig>(run) : nullptr;
-  };
-  LearnProgress progress;
-  progress.iterated = [&](const LearnIteration&) { ++run; };
-  LearnOptions options = few_runs(30);
-  test::StillClock clock;
-  options.real_time = RealTimeOptions{.clock = &clock};
-  const auto description = test::system_from(R"(
-[run]
-stop = 2.0
-step = 1e-3
-method = "jacobi"
-[subsystems.left]
-model = "oscillator.force_side"
-start = { m1 = 1.0, c1 = 10.0, d1 = 0.1, c_k = 100.0, d_k = 0.1, x1 = 0.0, v1 = 1.0 }
-[subsystems.right]
-model = "losing rig"
-[connections]
-"left.F" = "right.F"
-"right.x" = "left.x"
-"right.v" = "left.v"
-)");
-  const auto result = learn(description, options, progress, extensions);
-  ASSERT_TRUE(result.repeatability);
-  EXPECT_EQ(result.end, LearnEnd::Converged) << "what is left is noise";
-  const auto& first = result.iterations.front();
-  const auto& best = result.iterations.at(static_cast<std::size_t>(result.best));
-  for (std::size_t c = 0; c < first.connections.size(); ++c) {
-    EXPECT_LT(best.connections[c].norm, 0.2 * first.connections[c].norm) << first.connections[c].name;
-  }
-  EXPECT_GT(result.iterations.back().error, 2.0 * *result.repeatability)
-      << "the largest error is that of a lost answer";
 }
 
 TEST(BenchLearning, corrections_fade_out_when_the_rig_is_another) {
