@@ -1,4 +1,5 @@
 // How ifosmondi and its trials behave; their orders are in tests/convergence.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "methods/jump_detector.hpp"
 #include "models/chain_system.hpp"
 #include "support/facts.hpp"
+#include "support/ports_model.hpp"
 #include "support/problems_of.hpp"
 #include "support/systems.hpp"
 #include "support/test_models.hpp"
@@ -60,15 +62,38 @@ TEST(Ifosmondi, names_what_is_lost) {
   EXPECT_EQ(test::number_of(summary.notes, FactCode::InputDegreeLowered, "to", "predator"), 1.0);
 }
 
-TEST(Ifosmondi, needs_trials_and_names_subsystems_without) {
-  auto description = prey_and_predator();
-  for (auto& subsystem : description.subsystems) {
-    subsystem.rollback = {false, {}};
-    subsystem.linearization = {false, {}};
-  }
-  const auto text = problems_of(description);
-  EXPECT_NE(text.find("needs-trials prey"), std::string::npos) << text;
-  EXPECT_NE(text.find("needs-trials predator"), std::string::npos) << text;
+/// Two bare subsystems; 'wide' has so many inputs.
+std::string problems_with_inputs(int inputs) {
+  auto description = test::system_from(R"(
+[run]
+stop = 1.0
+step = 0.1
+method = "ifosmondi"
+[subsystems.wide]
+model = "wide"
+rollback = false
+linearization = false
+[subsystems.narrow]
+model = "narrow"
+rollback = false
+linearization = false
+[connections]
+"wide.y" = "narrow.u0"
+"narrow.y" = "wide.u0"
+)");
+  return problems_of(description, [inputs](std::string_view name) -> std::unique_ptr<Model> {
+    std::vector<test::PortsModel::Port> ports;
+    for (int i = 0; i < (name == "wide" ? inputs : 1); ++i) ports.push_back({fmt::format("u{}", i), ""});
+    return std::make_unique<test::PortsModel>(ports,
+                                              std::vector<test::PortsModel::Port>{{"y", "", [](Time t) { return t; }}});
+  });
+}
+
+TEST(Ifosmondi, needs_trials_or_steps_that_can_be_identified) {
+  EXPECT_EQ(problems_with_inputs(23), "accepted") << "48 coefficients for an output";
+  const auto text = problems_with_inputs(24);
+  EXPECT_NE(text.find("needs-trials wide"), std::string::npos) << text;
+  EXPECT_EQ(text.find("needs-trials narrow"), std::string::npos) << text;
 }
 
 TEST(Ifosmondi, refuses_trials_that_cannot_be_made) {
