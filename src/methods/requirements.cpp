@@ -32,11 +32,7 @@ class Matching {
       add(s, Fact{FactCode::NeedsEquations, {graph_.name(s)}, {{"method", method_.name()}}},
           fmt::format("use a coupling method such as {}", any_step()));
     }
-    const bool estimable = coupling::is_identifiable(graph_.outputs_of(s).count, graph_.inputs_of(s).count);
-    if (needs.trials && !estimable && coupling::natural_trial_kind(can) == coupling::TrialKind::None) {
-      add(s, Fact{FactCode::NeedsTrials, {graph_.name(s)}, {{"method", method_.name()}}},
-          fmt::format("use a method without iterations, such as {}", any_step()));
-    }
+    if (needs.trials && coupling::natural_trial_kind(can) == coupling::TrialKind::None) check_bare(s, needs);
     if (needs.free_step && can.imposed_step) {
       add(s,
           Fact{FactCode::NeedsFreeStep,
@@ -81,6 +77,16 @@ class Matching {
 
  private:
   void add(SubsystemId s, Fact fact, std::string remedy) { unmet_.push_back({s, std::move(fact), std::move(remedy)}); }
+
+  /// Of a subsystem that can neither go back nor be estimated from a linearization. Methods that look at start gains
+  /// identify its steps.
+  void check_bare(SubsystemId s, const Requirements& needs) {
+    const std::size_t inputs = graph_.inputs_of(s).count;
+    if (needs.start_gains && coupling::is_identifiable(graph_.outputs_of(s).count, inputs)) return;
+    Fact fact{FactCode::NeedsTrials, {graph_.name(s)}, {{"method", method_.name()}}};
+    if (needs.start_gains) fact.values.emplace_back("inputs", inputs);
+    add(s, std::move(fact), fmt::format("use a method without iterations, such as {}", any_step()));
+  }
 
   void check_imposed_step(SubsystemId s, const Capabilities& can) {
     const Duration imposed = *can.imposed_step;

@@ -29,6 +29,7 @@ void DriftMonitor::begin(CoupledSystem& system, const RunSettings& settings) {
   }
   states_.assign(most, 0.0);
   for (const auto& integral : integrals_) {
+    still_holds(integral, system, linearization_);  // room for the looks that follow
     const Sides sides = sides_of(system, integral);
     memory_.courses.push_back(
         {.at_start = sides.first + sides.rest, .low = sides.first, .high = sides.first, .measured = start_});

@@ -723,8 +723,9 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {NeedsEquations, Error, "needs-equations",
      "{method} needs the equations of every subsystem; '{0}' does not provide them", ""},
     {NeedsTrials, Error, "needs-trials",
-     "{method} needs trials: rollback, or states and a linearization; '{0}' provides neither, and has too many inputs "
-     "to be identified",
+     "{method} needs trials: rollback, or states and a linearization; '{0}' provides neither{?inputs|, and has too "
+     "many "
+     "inputs to be identified ({inputs})}",
      ""},
     {NeedsFreeStep, Error, "needs-free-step", "{method} adapts the macro step, but '{0}' imposes a step of {imposed}",
      ""},
