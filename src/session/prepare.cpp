@@ -181,8 +181,9 @@ void check_requirements(const SystemDescription& description, const session::Pre
   for (const auto& subsystem : assembly.subsystems) capabilities.push_back(&subsystem->capabilities());
   for (auto& unmet : method::unmet_requirements(*prepared.method, graph, capabilities, prepared.settings)) {
     // An estimator that is written makes trials possible.
-    if (unmet.fact.code == FactCode::NeedsTrials && kinds[unmet.subsystem] != coupling::TrialKind::None) continue;
     const auto& subsystem = description.subsystems[unmet.subsystem];
+    const bool is_estimated = subsystem.estimator && kinds[unmet.subsystem] != coupling::TrialKind::None;
+    if (unmet.fact.code == FactCode::NeedsTrials && is_estimated) continue;
     const auto& where = subsystem.step ? subsystem.step->where : subsystem.where;
     problems.push_back(problem_of(std::move(unmet.fact), std::move(unmet.remedy), where));
   }
