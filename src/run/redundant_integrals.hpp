@@ -29,8 +29,8 @@ struct RedundantIntegral {
 bool can_have_redundant_integrals(CoupledSystem& system);
 /// From the graph and the linearizations at the point reached, after the initialization.
 std::vector<RedundantIntegral> redundant_integrals(CoupledSystem& system);
-/// The same linearizations at another point: whether they still give this one. `scratch` is a place for them: it is asked
-/// for in the run.
+/// The same linearizations at another point: whether they still give this one. `scratch` is a place for them: it is
+/// asked for in the run.
 bool still_holds(const RedundantIntegral& integral, CoupledSystem& system, Linearization& scratch);
 /// The names of its connections.
 std::vector<std::string> subjects_of(const RedundantIntegral& integral, const Graph& graph);
