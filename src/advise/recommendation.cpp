@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kLeastSteps = 200.0;     // of a run: fewer show little of the motion
 constexpr double kUnseenSteps = 1000.0;   // the same where only a part of the run is tried
-constexpr double kMostSteps = 1e6;        // a smaller step is no recommendation
+constexpr double kMostSteps = 1e6;        // a smaller step is no recommendation, unless it is written
 constexpr double kTrialSteps = 12.0;      // fewer leave nothing to compare
 constexpr double kMostTrialSteps = 5e3;   // of a part of the run: more show little more
 constexpr double kSmallBudget = 2e4;      // calls: one trial may have all of it
@@ -245,7 +245,8 @@ std::optional<Offer> Search::offer(std::size_t index) {
   bool may_be_longer = !keeps_step_ && look_.imposed.empty() && !is_asynchronous(traits(candidate));
   for (int k = 0; k < kMostTrials; ++k) {
     stopped_ = trials_.stopped();
-    if (stopped_ || look_.whole_run() / step > kMostSteps) break;
+    const bool is_written = k == 0 && look_.step_given;
+    if (stopped_ || (!is_written && look_.whole_run() / step > kMostSteps)) break;
     const auto made = attempt(candidate, step, may_be_longer);
     if (!made) break;
     const Trial& trial = result_.trials.emplace_back(*made);

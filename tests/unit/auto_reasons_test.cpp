@@ -101,6 +101,15 @@ TEST(AutoReasons, given_step_is_kept_and_the_one_that_would_do_does) {
   EXPECT_LE(measured_error(finer, with_gain(30.0)), 0.01);
 }
 
+TEST(AutoReasons, given_step_is_kept_however_many_of_them_the_run_has) {
+  auto description = pair();
+  description.step = {1e-3, {}};
+  description.stop = {2000.0, {}};
+  const auto choice = advising::choose_method(description, with_gain(1.0));
+  EXPECT_NE(choice.description.method.value, method::kAuto);
+  EXPECT_EQ(choice.description.step->value, 1e-3);
+}
+
 TEST(AutoReasons, excluded_method_is_not_chosen) {
   auto description = pair_with_free_step();
   const auto first = chosen(description);
