@@ -21,11 +21,14 @@ namespace entrain {
 /// else happens as it would without a watchdog.
 ///
 /// Process-wide: it installs handlers of those signals and of SIGURG, and puts the former ones back. Of several
-/// watchdogs the newest is called. Destroy it in the thread that made it.
+/// watchdogs the newest is called; of long calls, the newest that has a function for them. Destroy it in the thread
+/// that made it.
 class ENTRAIN_API Watchdog {
  public:
   using Handler = std::function<void(const Error& fault)>;
-  explicit Watchdog(Handler on_fault);
+  /// Called on another thread while a call of an FMU lasts, after 10 s and then ever more rarely (call-takes-long).
+  using LongCall = std::function<void(const Fact& call)>;
+  explicit Watchdog(Handler on_fault, LongCall on_long_call = {});
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;

@@ -17,12 +17,14 @@ void report_and_clean_up(const Watchdog::Handler& on_fault, const Error& fault) 
 }  // namespace
 
 struct Watchdog::Impl {
-  explicit Impl(Handler on_fault)
-      : watch([handler = std::move(on_fault)](const Error& fault) { report_and_clean_up(handler, fault); }) {}
+  Impl(Handler on_fault, LongCall on_long_call)
+      : watch([handler = std::move(on_fault)](const Error& fault) { report_and_clean_up(handler, fault); },
+              std::move(on_long_call)) {}
   base::FaultWatch watch;
 };
 
-Watchdog::Watchdog(Handler on_fault) : impl_(std::make_unique<Impl>(std::move(on_fault))) {}
+Watchdog::Watchdog(Handler on_fault, LongCall on_long_call)
+    : impl_(std::make_unique<Impl>(std::move(on_fault), std::move(on_long_call))) {}
 
 Watchdog::~Watchdog() = default;
 

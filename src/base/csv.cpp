@@ -26,9 +26,11 @@ char csv_separator(std::string_view text) {
   return ',';
 }
 
-std::optional<std::vector<std::string>> take_csv_record(std::string_view& text, char separator) {
+std::optional<std::vector<std::string>> take_csv_record(std::string_view& text, char separator,
+                                                        std::vector<bool>* quoted_cells) {
   std::vector<std::string> cells(1);
   bool quoted = false;
+  if (quoted_cells) quoted_cells->assign(1, false);
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (quoted) {
@@ -41,8 +43,10 @@ std::optional<std::vector<std::string>> take_csv_record(std::string_view& text, 
       }
     } else if (c == '"') {
       quoted = true;
+      if (quoted_cells) quoted_cells->back() = true;
     } else if (c == separator) {
       cells.emplace_back();
+      if (quoted_cells) quoted_cells->push_back(false);
     } else if (c == '\n') {
       text.remove_prefix(i + 1);
       return cells;

@@ -15,8 +15,10 @@ std::string read_csv_text(const std::filesystem::path& file);
 /// What separates the cells of a table: the first comma, tab or semicolon outside quotes; a comma if there is none.
 char csv_separator(std::string_view text);
 
-/// One record (RFC 4180) from the front of `text`, which loses it; nothing when its line end is missing.
-std::optional<std::vector<std::string>> take_csv_record(std::string_view& text, char separator = ',');
+/// One record (RFC 4180) from the front of `text`, which loses it; nothing when its line end is missing. `quoted`
+/// becomes, per cell, whether it was written in quotes.
+std::optional<std::vector<std::string>> take_csv_record(std::string_view& text, char separator = ',',
+                                                        std::vector<bool>* quoted = nullptr);
 
 /// The whole cell as a number; nothing if it is something else or empty.
 std::optional<double> csv_number(std::string_view cell);

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -28,7 +29,8 @@ namespace {
 
 constexpr unsigned kGrace = 5;  // s, for the handler of a fault
 constexpr int kExitCode = 1;
-constexpr int kParkSignal = SIGURG;  // ignored by default, so one that comes late does no harm
+constexpr int kParkSignal = SIGURG;        // ignored by default, so one that comes late does no harm
+constexpr Duration kFirstLongCall = 10.0;  // s until a call is called long; the next report comes at twice the time
 constexpr const char* kThread = "a thread that an FMU started";
 constexpr std::array kFaultSignals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
@@ -201,9 +203,9 @@ class Watcher {
     return *watcher;
   }
 
-  void add(const FaultWatch* owner, FaultWatch::Handler handler) {
+  void add(const FaultWatch* owner, FaultWatch::Handler handler, FaultWatch::LongCall long_call) {
     const std::lock_guard lock(mutex_);
-    handlers_.push_back({owner, std::move(handler)});
+    handlers_.push_back({owner, std::move(handler), std::move(long_call)});
     if (handlers_.size() > 1) return;
     install();
     stopping_ = false;
@@ -248,6 +250,7 @@ class Watcher {
     {
       const std::lock_guard lock(mutex_);
       timed_.push_back({&code, code.calls(), code.function(), Clock::now()});
+      if (!code.owner().timeout && timed_.size() > 1) return;  // the thread looks often enough
     }
     if (active()) ::sem_post(&shared.wake);
   }
@@ -261,12 +264,14 @@ class Watcher {
   struct Entry {
     const FaultWatch* owner;
     FaultWatch::Handler handler;
+    FaultWatch::LongCall long_call;
   };
   struct Timed {
     const ForeignCode* code;
     std::uint64_t call;  ///< as last seen ...
     const char* function;
-    Clock::time_point since;  ///< ... since then
+    Clock::time_point since;                ///< ... since then
+    Duration next_report = kFirstLongCall;  ///< of its length
   };
 
   static void install() {
@@ -302,15 +307,18 @@ class Watcher {
     }
   }
 
-  /// Without timeouts the thread sleeps for good.
+  /// Without foreign code the thread sleeps for good.
   void wait() {
     constexpr Duration kShortest = 1e-3;
     constexpr Duration kLongest = 0.25;
+    constexpr Duration kWithoutTimeouts = 1.0;
     std::optional<Duration> interval;
     {
       const std::lock_guard lock(mutex_);
       for (const auto& timed : timed_) {
-        interval = std::min(interval.value_or(kLongest), std::max(kShortest, *timed.code->owner().timeout / 4));
+        const auto& timeout = timed.code->owner().timeout;
+        const Duration wanted = timeout ? std::clamp(*timeout / 4, kShortest, kLongest) : kWithoutTimeouts;
+        interval = std::min(interval.value_or(wanted), wanted);
       }
     }
     if (interval) {
@@ -330,12 +338,31 @@ class Watcher {
         timed.call = call;
         timed.function = function;
         timed.since = now;
-      } else if (std::chrono::duration<double>(now - timed.since).count() > *timed.code->owner().timeout) {
+        timed.next_report = kFirstLongCall;
+        continue;
+      }
+      const Duration lasted = std::chrono::duration<double>(now - timed.since).count();
+      const auto& timeout = timed.code->owner().timeout;
+      if (lasted > timed.next_report) report_long_call(timed, lasted);
+      if (timeout && lasted > *timeout) {
         if (stop_thread_in(timed)) claim(Fault::Timeout, timed.code);
         if (shared.claimed.load()) ::sem_post(&shared.wake);
         return;
       }
     }
+  }
+
+  void report_long_call(Timed& timed, Duration lasted) const {
+    timed.next_report *= 2.0;
+    const auto told =
+        std::find_if(handlers_.rbegin(), handlers_.rend(), [](const Entry& e) { return bool(e.long_call); });
+    if (told == handlers_.rend()) return;
+    const auto& owner = timed.code->owner();
+    Fact call{FactCode::CallTakesLong,
+              {owner.subsystem.empty() ? owner.code : owner.subsystem},
+              {{"function", timed.function}, {"seconds", std::round(lasted), "s"}}};
+    if (const auto time = timed.code->time()) call.values.emplace_back("time", *time, "s");
+    told->long_call(call);
   }
 
   /// The thread must not come back while its run is being ended. False when it has come back just now.
@@ -396,8 +423,8 @@ class Watcher {
 
 }  // namespace
 
-FaultWatch::FaultWatch(Handler handler) {
-  Watcher::instance().add(this, std::move(handler));
+FaultWatch::FaultWatch(Handler handler, LongCall long_call) {
+  Watcher::instance().add(this, std::move(handler), std::move(long_call));
 }
 
 FaultWatch::~FaultWatch() {

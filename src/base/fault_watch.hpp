@@ -14,12 +14,15 @@ class ForeignCode;
 /// handler that does not return within five seconds (the heap may be broken, a lock held) is abandoned. Faults of our
 /// own code are handled as without a watch; those of threads that are not ours are foreign code's.
 ///
-/// Of several the newest gets the report. Destroyed in the thread that made it. With base/signal_stack.hpp the only
-/// place that knows the signals of this platform.
+/// Of several the newest gets the report, and the newest that wants to know of long calls is told. Destroyed in the
+/// thread that made it. With base/signal_stack.hpp the only place that knows the signals of this platform.
 class FaultWatch {
  public:
   using Handler = std::function<void(const Error& fault)>;
-  explicit FaultWatch(Handler handler);
+  /// Called while a call of foreign code lasts, after 10 s and then ever more rarely (call-takes-long). It must not
+  /// wait for that call.
+  using LongCall = std::function<void(const Fact& call)>;
+  explicit FaultWatch(Handler handler, LongCall long_call = {});
   ~FaultWatch();
   FaultWatch(const FaultWatch&) = delete;
   FaultWatch& operator=(const FaultWatch&) = delete;
@@ -45,7 +48,7 @@ class FaultWatch {
   SignalStack stack_;
 };
 
-/// Called by ForeignCode with a timeout; effective while a FaultWatch exists.
+/// Called by ForeignCode; effective while a FaultWatch exists.
 void start_timing(const ForeignCode& code);
 void stop_timing(const ForeignCode& code);
 

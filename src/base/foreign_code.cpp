@@ -17,11 +17,11 @@ namespace entrain::base {
 
 ForeignCode::ForeignCode(Owner owner) : owner_(std::move(owner)) {
   if (!existed.exchange(true)) ProcessState::remember_arithmetic();
-  if (owner_.timeout) start_timing(*this);
+  start_timing(*this);
 }
 
 ForeignCode::~ForeignCode() {
-  if (owner_.timeout) stop_timing(*this);
+  stop_timing(*this);
 }
 
 std::optional<Time> ForeignCode::time() const noexcept {

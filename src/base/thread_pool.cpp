@@ -1,7 +1,6 @@
 #include "base/thread_pool.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <system_error>
 
 #include "base/signal_stack.hpp"
@@ -11,17 +10,7 @@
 namespace entrain::base {
 namespace {
 
-/// As long as it takes to fall asleep and to be woken, so that a wait costs at most twice what the better choice would.
-constexpr std::chrono::microseconds kLooking(50);
-constexpr int kLooksPerClock = 32;
-
 constexpr std::uint32_t kShares = 64;  // of each thread, in a batch of many tasks
-
-void relax() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
 
 }  // namespace
 
@@ -34,7 +23,7 @@ void ThreadPool::set_threads(int threads) {
 }
 
 void ThreadPool::start(int threads) {
-  looks_ = threads <= static_cast<int>(std::thread::hardware_concurrency());
+  lookers_.set(std::max(1, threads) - 1);
   unfinished_ = static_cast<std::uint32_t>(std::max(1, threads) - 1);
   try {
     for (int i = 1; i < threads; ++i) workers_.emplace_back([this, seen = batches_.load()] { work(seen); });
@@ -58,6 +47,7 @@ void ThreadPool::stop_workers() {
   ++batches_;
   batches_.notify_all();
   for (auto& worker : workers_) worker.join();
+  lookers_.set(0);
 }
 
 void ThreadPool::post(std::size_t count, Task task, void* context) {
@@ -92,15 +82,8 @@ void ThreadPool::take_tasks() {
 }
 
 void ThreadPool::await_change(const std::atomic<std::uint32_t>& number, std::uint32_t from) const {
-  if (looks_) {
-    const auto until = std::chrono::steady_clock::now() + kLooking;
-    do {
-      for (int i = 0; i < kLooksPerClock; ++i) {
-        if (number.load(std::memory_order_acquire) != from) return;
-        relax();
-      }
-    } while (std::chrono::steady_clock::now() < until);
-  }
+  const auto changed = [&] { return number.load(std::memory_order_acquire) != from; };
+  if (may_look() && look_until(changed)) return;
   number.wait(from, std::memory_order_acquire);
 }
 

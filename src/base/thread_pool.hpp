@@ -5,6 +5,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/looking.hpp"
+
 namespace entrain::base {
 
 /// Runs independent tasks 0 .. count-1, each exactly once.
@@ -62,7 +64,7 @@ class ThreadPool {
   static constexpr std::size_t kCacheLine = 64;
   Task task_ = nullptr;
   void* context_ = nullptr;
-  bool looks_ = false;  // there is a processor for every thread
+  Lookers lookers_;
   std::atomic<bool> stopping_ = false;
   alignas(kCacheLine) std::atomic<std::uint32_t> batches_ = 0;  // posted so far
   alignas(kCacheLine) std::atomic<Left> left_ = Left{};

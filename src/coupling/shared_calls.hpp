@@ -29,6 +29,8 @@ class SharedCalls {
   /// live, whose step did not just end: `unusual` are those here.
   virtual std::span<const SubsystemId> exchange_outputs(std::uint64_t decision, std::span<double> outputs,
                                                         std::span<const SubsystemId> unusual) = 0;
+  /// One number of each subsystem, likewise.
+  virtual void exchange_numbers(std::uint64_t decision, std::span<double> numbers) = 0;
   /// What `made` returns or throws where `s` lives; inside a section.
   virtual StepReport report_of(SubsystemId s, base::FunctionRef<StepReport()> made) = 0;
   /// The number that the process where `s` lives gives; inside a section.

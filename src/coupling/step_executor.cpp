@@ -89,6 +89,7 @@ StepExecutor::StepExecutor(const Graph& graph, SignalStore& store, std::vector<s
   for (std::size_t s = 0; s < size(); ++s) first_outputs.push_back(graph.outputs_of(SubsystemId{s}).first);
   first_outputs.push_back(graph.outputs());
   shared_->lay_out(first_outputs);
+  seconds_.resize(size());
 }
 
 void StepExecutor::divide_steps(SubsystemId s, int calls) {
@@ -436,7 +437,11 @@ void StepExecutor::note_batch() {
 
 void StepExecutor::run(const CommonStep& common) {
   if (under_way_) require_no_batch();
-  if (all_shared_held_ && !is_timed(SubsystemId{0})) return run_shared(common);
+  if (all_shared_held_) {
+    const bool timed = is_timed(SubsystemId{0});
+    const bool is_first = steps_[0] + common_steps_ == 0;  // counted apart
+    if (!timed || (!is_first && !logs_)) return run_shared(common, timed);
+  }
   if (!short_way_ || is_timed(SubsystemId{0})) return run_at_length(common);
   const HeldPart* first = held_parts_.data();
   if (pool_.threads() == 1) {
@@ -456,12 +461,14 @@ void StepExecutor::run(const CommonStep& common) {
 }
 
 /// Of subsystems in several processes: no call is recorded unless something happens.
-void StepExecutor::run_shared(const CommonStep& common) {
+void StepExecutor::run_shared(const CommonStep& common, bool timed) {
   unusual_.clear();
-  if (pool_.threads() == 1) {
+  if (pool_.threads() == 1 && !timed) {
     for (const std::uint32_t s : here_) make_shared_step(s, common);
   } else {
-    pool_.for_each(here_.size(), [&](std::size_t i) { make_shared_step(here_[i], common); });
+    pool_.for_each(here_.size(), [&](std::size_t i) {
+      timed ? make_timed_step(here_[i], common) : make_shared_step(here_[i], common);
+    });
     std::sort(unusual_.begin(), unusual_.end(),
               [](const Unusual& a, const Unusual& b) { return a.subsystem < b.subsystem; });
   }
@@ -471,6 +478,7 @@ void StepExecutor::run_shared(const CommonStep& common) {
   for (const double number : {common.from, common.size, common.to}) sum.add(number);
   sum.add(store_.inputs());
   const auto unusual = shared_->exchange_outputs(sum.value(), store_.signals().first(graph_.outputs()), section_);
+  if (timed) share_times();
   if (!unusual.empty()) return settle_unusual(common, unusual);
   ++common_steps_;
   common_time_ = common.to;
@@ -480,8 +488,6 @@ void StepExecutor::run_shared(const CommonStep& common) {
 
 void StepExecutor::make_shared_step(std::size_t s, const CommonStep& common) {
   const HeldPart& part = held_parts_[s];
-  participants_[s].step.last_part = 0.0;
-  participants_[s].result = {};
   try {
     const StepReport* unusual = part.make(common.from, common.size);
     if (unusual == nullptr) return;
@@ -490,6 +496,20 @@ void StepExecutor::make_shared_step(std::size_t s, const CommonStep& common) {
   } catch (...) {
     const std::lock_guard lock(unusual_mutex_);
     unusual_.push_back({SubsystemId{s}, {}, std::current_exception()});
+  }
+}
+
+void StepExecutor::make_timed_step(std::size_t s, const CommonStep& common) {
+  const auto begun = Clock::now();
+  make_shared_step(s, common);
+  seconds_[s] = std::chrono::duration<double>(Clock::now() - begun).count();
+}
+
+void StepExecutor::share_times() {
+  shared_->exchange_numbers(size(), seconds_);
+  for (std::size_t s = 0; s < size(); ++s) {
+    participants_[s].counters.sampled_seconds += seconds_[s];
+    ++participants_[s].counters.sampled_steps;
   }
 }
 

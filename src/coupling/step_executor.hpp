@@ -176,8 +176,10 @@ class StepExecutor {
   /// The caller makes all steps: one thread, or one task.
   bool on_caller() const { return pool_.threads() == 1 || batch_.tasks.size() < 2; }
 
-  [[gnu::noinline]] void run_shared(const CommonStep& common);
+  [[gnu::noinline]] void run_shared(const CommonStep& common, bool timed);
   void make_shared_step(std::size_t s, const CommonStep& common);
+  void make_timed_step(std::size_t s, const CommonStep& common);
+  void share_times();
   void settle_unusual(const CommonStep& common, std::span<const SubsystemId> unusual);
   void make_held_steps(const HeldPart* first, const HeldPart* end, const CommonStep& common);
   [[gnu::noinline]] void go_on(const HeldPart& part, const CommonStep& common, const StepReport& report);
@@ -218,6 +220,7 @@ class StepExecutor {
   std::vector<Unusual> unusual_;
   std::mutex unusual_mutex_;
   bool all_shared_held_ = false;  // everyone makes such steps, wherever it lives
+  std::vector<double> seconds_;   // by subsystem, of a shared step that is timed
   std::vector<std::uint32_t> here_;
 
   // The batch under way.

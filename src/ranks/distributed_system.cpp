@@ -153,6 +153,21 @@ std::span<const SubsystemId> DistributedSystem::exchange_outputs(std::uint64_t d
   return unusual_;
 }
 
+void DistributedSystem::exchange_numbers(std::uint64_t decision, std::span<double> numbers) {
+  block_.clear();
+  for (std::size_t s = 0; s < ranks_.size(); ++s) {
+    if (ranks_[s] == link_.rank()) append(block_, &numbers[s], sizeof(double));
+  }
+  const auto blocks = link_.exchange(Purpose::Data, decision, block_);
+  std::vector<std::size_t> taken(blocks.size());
+  for (std::size_t s = 0; s < ranks_.size(); ++s) {
+    const auto r = static_cast<std::size_t>(ranks_[s]);
+    if (taken[r] + sizeof(double) > blocks[r].size()) refuse_record();
+    std::memcpy(&numbers[s], blocks[r].data() + taken[r], sizeof(double));
+    taken[r] += sizeof(double);
+  }
+}
+
 StepReport DistributedSystem::report_of(SubsystemId s, base::FunctionRef<StepReport()> made) {
   CallRecord& record = records_[s];
   const auto put = [&record](const base::Bytes& bytes) {

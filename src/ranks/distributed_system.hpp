@@ -58,6 +58,7 @@ class DistributedSystem final : public coupling::SharedCalls {
   void lay_out(std::span<const std::size_t> first_outputs) override;
   std::span<const SubsystemId> exchange_outputs(std::uint64_t decision, std::span<double> outputs,
                                                 std::span<const SubsystemId> unusual) override;
+  void exchange_numbers(std::uint64_t decision, std::span<double> numbers) override;
   StepReport report_of(SubsystemId s, base::FunctionRef<StepReport()> made) override;
 
   CallRecord& record(SubsystemId s) { return records_[s]; }

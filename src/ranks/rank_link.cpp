@@ -14,10 +14,12 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "base/facts/error_record.hpp"
+#include "base/looking.hpp"
 #include "entrain/fact_codes.hpp"
 
 namespace entrain::ranks {
@@ -146,6 +148,35 @@ void RankLink::meet() {
     processors.insert(peer.processors.begin(), peer.processors.end());
   }
   shares_processors_ = here > std::max<std::size_t>(1, processors.size());
+  base::share_processors(static_cast<int>(here));
+  if (here == peers_.size()) share_memory();
+}
+
+/// Where one of them cannot, none does.
+void RankLink::share_memory() {
+  std::unique_ptr<NodeBoard> board;
+  const auto bytes = from_first([&] {
+    try {
+      board = std::make_unique<NodeBoard>(size_, rank_);
+      return base::to_bytes(board->name());
+    } catch (const std::system_error&) {
+      return base::to_bytes(std::string());
+    }
+  });
+  std::string name;
+  base::from_bytes(bytes, name);
+  try {
+    if (!board && !name.empty()) board = std::make_unique<NodeBoard>(name, size_, rank_);
+  } catch (const std::system_error&) {  // then there is none
+    board.reset();
+  }
+  bool all = true;
+  for (const auto& each : gather(base::to_bytes(board != nullptr))) {
+    bool there = false;
+    base::from_bytes(each, there);
+    all = all && there;
+  }
+  if (all) board_ = std::move(board);
 }
 
 int RankLink::first_here() const {
@@ -162,18 +193,26 @@ std::span<const std::span<const std::byte>> RankLink::exchange(Purpose purpose, 
                                                                std::span<const std::byte> own) {
   if (broken_) throw Error(*broken_);
   const Head head{number_, decision, purpose, is_interrupted_here() ? 1U : 0U, own.size()};
-  gather_heads(head, own);
-  const bool more = std::any_of(heads_.begin(), heads_.end(), [&](const Head& each) {
-    return each.size > room_[static_cast<std::size_t>(&each - heads_.data())];
-  });
+  board_ ? read_board(head, own) : gather_heads(head, own);
+  if (std::any_of(heads_.begin(), heads_.end(), [](const Head& each) { return each.interrupted != 0; }))
+    agreed_.store(true, std::memory_order_relaxed);
+  bool more = false;
+  for (std::size_t r = 0; r < heads_.size(); ++r) more = more || heads_[r].size > blocks_[r].size();
   if (more) gather_rest(own);
-  for (std::size_t r = 0; r < heads_.size(); ++r) {
-    const std::size_t aligned = (heads_[r].size + kAlignment - 1) / kAlignment * kAlignment;
-    room_[r] = std::min(kMostRoom, std::max(aligned, room_[r] - room_[r] / 64 / kAlignment * kAlignment));
-  }
   check(head);
   ++number_;
   return blocks_;
+}
+
+void RankLink::read_board(const Head& head, std::span<const std::byte> own) {
+  const std::uint64_t exchange = number_ + 1;
+  board_->write(exchange, std::as_bytes(std::span(&head, 1)), own);
+  wait([&] { return board_->is_complete(exchange); });
+  for (std::size_t r = 0; r < heads_.size(); ++r) {
+    const std::byte* block = board_->block(exchange, static_cast<int>(r));
+    std::memcpy(&heads_[r], block, sizeof(Head));
+    blocks_[r] = {block + sizeof(Head), std::min<std::size_t>(NodeBoard::kRoom - sizeof(Head), heads_[r].size)};
+  }
 }
 
 /// Of every block the head, and what has room behind it.
@@ -184,14 +223,13 @@ void RankLink::gather_heads(const Head& head, std::span<const std::byte> own) {
   if (!own.empty()) std::memcpy(sent_.data() + sizeof head, own.data(), std::min(room, own.size()));
   for (std::size_t r = 0; r < room_.size(); ++r) counts_[r] = static_cast<int>(sizeof(Head) + room_[r]);
   transfer(sent_.data(), received_);
-  bool interrupted = false;
   for (std::size_t r = 0; r < heads_.size(); ++r) {
     const std::byte* block = received_.data() + places_[r];
     std::memcpy(&heads_[r], block, sizeof(Head));
-    interrupted = interrupted || heads_[r].interrupted != 0;
     blocks_[r] = {block + sizeof(Head), std::min<std::size_t>(room_[r], heads_[r].size)};
+    const std::size_t aligned = (heads_[r].size + kAlignment - 1) / kAlignment * kAlignment;
+    room_[r] = std::min(kMostRoom, std::max(aligned, room_[r] - room_[r] / 64 / kAlignment * kAlignment));
   }
-  if (interrupted) agreed_.store(true, std::memory_order_relaxed);
 }
 
 void RankLink::gather_rest(std::span<const std::byte> own) {
@@ -217,16 +255,16 @@ void RankLink::transfer(const std::byte* own, std::vector<std::byte>& all) {
   }
   if (all.size() < static_cast<std::size_t>(end)) all.resize(static_cast<std::size_t>(end));
   communicator_->gather(own, counts_.data(), places_.data(), all.data());
-  wait();
+  wait([this] { return communicator_->poll(); });
 }
 
-void RankLink::wait() {
+void RankLink::wait(base::FunctionRef<bool()> is_done) {
   const auto began = Clock::now();
   looked_ = began;
   asked_.reset();
   missed_.reset();
   Clock::duration waited{};
-  for (int polls = 0; !communicator_->poll(); ++polls) {
+  for (int polls = 0; !is_done(); ++polls) {
     if (!shares_processors_ && polls < kSpins) continue;
     ::sched_yield();
     if (polls % 16 != 0) continue;

@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "base/bytes.hpp"
+#include "base/function_ref.hpp"
 #include "entrain/error.hpp"
 #include "ranks/communicator.hpp"
+#include "ranks/node_board.hpp"
 
 namespace entrain::ranks {
 
@@ -123,10 +125,12 @@ class RankLink {
   };
 
   void meet();
+  void share_memory();
   void gather_heads(const Head& head, std::span<const std::byte> own);
+  void read_board(const Head& head, std::span<const std::byte> own);
   void gather_rest(std::span<const std::byte> own);
   void transfer(const std::byte* own, std::vector<std::byte>& all);
-  void wait();
+  void wait(base::FunctionRef<bool()> is_done);
   void look_around(Clock::duration waited);
   std::optional<int> ended_peer() const;
   void check(const Head& own);
@@ -135,6 +139,7 @@ class RankLink {
   std::string name_of(int rank) const;
 
   std::unique_ptr<Communicator> communicator_;
+  std::unique_ptr<NodeBoard> board_;  // null = MPI alone
   int rank_;
   int size_;
   const std::atomic<bool>* interrupt_;

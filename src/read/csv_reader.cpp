@@ -74,17 +74,18 @@ void read_row(std::string_view row, const RowPlace& place, const KeptColumns& ch
   if (cells != expected) throw malformed(place, wrong_count(cells, expected));
 }
 
-/// A row with quoted cells, which may hold texts: those are no numbers.
-void read_row_with_texts(const std::vector<std::string>& cells, const RowPlace& place, const KeptColumns& chosen,
-                         CsvResults& results) {
+/// A row with quoted cells. Quotes say "text" unless they are around the time as well: then the tool quotes everything.
+void read_row_with_texts(const std::vector<std::string>& cells, const std::vector<bool>& quoted, const RowPlace& place,
+                         const KeptColumns& chosen, CsvResults& results) {
   const std::size_t expected = results.columns.size() + 1;
   if (cells.size() != expected) throw malformed(place, wrong_count(cells.size(), expected));
   results.times.push_back(number(trimmed(cells[0]), place));
   for (std::size_t i = 1; i < expected; ++i) {
     if (!is_chosen(chosen, i - 1)) continue;
-    const auto value = base::csv_number(trimmed(cells[i]));
-    const bool yes = cells[i] == "true";
-    const bool no = cells[i] == "false";
+    const bool is_text = quoted[i] && !quoted[0];
+    const auto value = is_text ? std::nullopt : base::csv_number(trimmed(cells[i]));
+    const bool yes = !is_text && cells[i] == "true";
+    const bool no = !is_text && cells[i] == "false";
     results.columns[i - 1].push_back(value ? *value : yes ? 1.0 : no ? 0.0 : kUnknown);
     results.known[i - 1].push_back(!cells[i].empty());
     if (!value && !yes && !no && !cells[i].empty()) results.text[i - 1] = true;
@@ -166,9 +167,10 @@ class CsvParser {
     const auto end = text.find('\n');
     const auto row = text.substr(0, end);
     if (row.find('"') != std::string_view::npos) {
-      const auto cells = base::take_csv_record(text);
+      std::vector<bool> quoted;
+      const auto cells = base::take_csv_record(text, ',', &quoted);
       if (!cells) return false;
-      read_row_with_texts(*cells, place, chosen_, results_);
+      read_row_with_texts(*cells, quoted, place, chosen_, results_);
     } else {
       text.remove_prefix(end + 1);
       ++line_;

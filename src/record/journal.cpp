@@ -26,12 +26,6 @@ namespace fs = std::filesystem;
 
 const std::string kMagic = "entrain journal 1";
 
-struct RecordHead {
-  std::uint64_t bytes;
-  std::uint64_t rows;  ///< 0 = the header
-  std::uint64_t checksum;
-};
-
 /// Not against intent: it finds the zeros that a crashed operating system leaves.
 class Checksum {
  public:
@@ -127,9 +121,9 @@ class JournalFile : public ResultsFile {
   }
 
   void append(std::uint64_t rows, const Parts& parts) {
-    RecordHead head{0, rows, checksum(parts)};
+    JournalRecordHead head{0, rows, checksum(parts)};
     for (const auto part : parts) head.bytes += part.size();
-    journal_->append({as_text(std::span<const RecordHead>(&head, 1)), parts[0], parts[1], parts[2], parts[3]});
+    journal_->append({as_text(std::span<const JournalRecordHead>(&head, 1)), parts[0], parts[1], parts[2], parts[3]});
   }
 
   std::string format_;
@@ -148,6 +142,15 @@ fs::path journal_of(const fs::path& file) {
 
 std::unique_ptr<ResultsFile> journal_file(std::string_view format, const fs::path& file) {
   return std::make_unique<JournalFile>(format, file);
+}
+
+std::uint64_t journal_checksum(const RecordedLayout& layout, std::uint64_t rows, std::string_view payload) {
+  if (rows == 0) return checksum({payload});
+  const std::size_t times = rows * sizeof(Time);
+  const std::size_t values = rows * layout.columns.size() * sizeof(double);
+  const std::size_t known = rows * layout.groups.size();
+  return checksum({payload.substr(0, times), payload.substr(times, values), payload.substr(times + values, known),
+                   payload.substr(times + values + known)});
 }
 
 JournalReader::JournalReader(fs::path journal) : path_(std::move(journal)), stream_(path_, std::ios::binary) {
@@ -190,7 +193,7 @@ std::optional<RowBlock> JournalReader::next() {
 
 /// False at the end, and for a record that is not complete or not as it was written.
 bool JournalReader::read_record() {
-  RecordHead head{};
+  JournalRecordHead head{};
   stream_.read(reinterpret_cast<char*>(&head), sizeof head);
   std::error_code unknown;
   const auto size = fs::file_size(path_, unknown);
@@ -199,16 +202,9 @@ bool JournalReader::read_record() {
   stream_.read(reinterpret_cast<char*>(payload_.data()), static_cast<std::streamsize>(head.bytes));
   if (!stream_) return false;
   rows_ = head.rows;
-  const std::string_view all = as_text(std::span<const std::byte>(payload_));
   const std::uint64_t row_bytes = sizeof(Time) + layout_.columns.size() * sizeof(double) + layout_.groups.size();
   if (rows_ > head.bytes / row_bytes) return false;
-  const std::size_t times = rows_ * sizeof(Time);
-  const std::size_t values = rows_ * layout_.columns.size() * sizeof(double);
-  const std::size_t known = rows_ * layout_.groups.size();
-  const Parts parts = rows_ == 0 ? Parts{all}
-                                 : Parts{all.substr(0, times), all.substr(times, values),
-                                         all.substr(times + values, known), all.substr(times + values + known)};
-  return checksum(parts) == head.checksum;
+  return journal_checksum(layout_, rows_, as_text(std::span<const std::byte>(payload_))) == head.checksum;
 }
 
 void make_file_of(const fs::path& journal, const fs::path& file) {

@@ -18,6 +18,15 @@ std::filesystem::path journal_of(const std::filesystem::path& file);
 /// Writes the journal of `file`, and makes `file` of it when it is complete.
 std::unique_ptr<ResultsFile> journal_file(std::string_view format, const std::filesystem::path& file);
 
+/// What stands before the payload of a record.
+struct JournalRecordHead {
+  std::uint64_t bytes;
+  std::uint64_t rows;  ///< 0 = the header
+  std::uint64_t checksum;
+};
+/// Of a record with so many rows of such a layout.
+std::uint64_t journal_checksum(const RecordedLayout& layout, std::uint64_t rows, std::string_view payload);
+
 /// Reads a journal, also one that a killed run has left or a run still writes: it ends with the last complete record.
 class JournalReader {
  public:

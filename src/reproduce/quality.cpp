@@ -7,10 +7,10 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <thread>
 
 #include "analysis/measures.hpp"
 #include "analysis/stable_ranges.hpp"
+#include "base/looking.hpp"
 #include "reproduce/curves.hpp"
 #include "reproduce/entry.hpp"
 #include "reproduce/quality_masters.hpp"
@@ -181,8 +181,7 @@ struct ParetoFront {
 
 ParetoFront front_of(const LinearNetwork& network, std::vector<CouplingChoice> choices) {
   ParetoFront front{std::move(choices), {}, {}};
-  const int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  front.qualities = analysis::evaluate_all({&network, 1}, front.choices, threads);
+  front.qualities = analysis::evaluate_all({&network, 1}, front.choices, base::processors());
   std::vector<std::vector<double>> objectives;
   for (const auto& of : front.qualities) objectives.push_back({of.radius, of.consistency});
   front.members = analysis::pareto_front(objectives);

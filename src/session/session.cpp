@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "base/bytes.hpp"
+#include "base/looking.hpp"
 #include "base/suggest.hpp"
 #include "base/values.hpp"
 #include "coupling/engine.hpp"
@@ -123,8 +123,7 @@ int Session::most_threads() const {
     const std::filesystem::path file = subsystem.fmu;
     fmus.push_back(file.empty() ? file : std::filesystem::weakly_canonical(file, unknown));
   }
-  const auto processors = static_cast<int>(std::thread::hardware_concurrency());
-  return std::min(processors, running::threads_allowed(*prepared_.system, fmus));
+  return std::min(base::processors(), running::threads_allowed(*prepared_.system, fmus));
 }
 
 bool Session::can_be_reset() {

@@ -3,8 +3,9 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <thread>
 #include <utility>
+
+#include "base/looking.hpp"
 
 namespace entrain::sweeping {
 
@@ -49,8 +50,7 @@ CaseEnd ProcessPool::end_of(CaseProcess& process) {
 }
 
 std::size_t jobs_of(const SweepOptions& options) {
-  const int processors = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  return static_cast<std::size_t>(options.jobs > 0 ? options.jobs : processors);
+  return static_cast<std::size_t>(options.jobs > 0 ? options.jobs : base::processors());
 }
 
 }  // namespace entrain::sweeping

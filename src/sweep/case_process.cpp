@@ -15,6 +15,7 @@
 
 #include "base/fault_watch.hpp"
 #include "base/file_error.hpp"
+#include "base/looking.hpp"
 #include "base/posix_write.hpp"
 #include "sweep/frame.hpp"
 
@@ -55,6 +56,7 @@ CaseProcess::CaseProcess(CaseServer& server) {
   const int error = errno;
   if (process_ == 0) {
     ::close(ends[0]);
+    base::share_processors(base::processors());  // other cases keep them busy
     serve(ends[1], parent, server, temporary_.content());
   }
   ::close(ends[1]);

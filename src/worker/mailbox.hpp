@@ -18,7 +18,7 @@ namespace entrain::worker {
 // others bytes in a segment of their own.
 
 /// Of a changed layout or a changed list: parent and worker must be of one build.
-inline constexpr std::uint64_t kProtocol = 0x656e'7472'0000'0005;
+inline constexpr std::uint64_t kProtocol = 0x656e'7472'0000'0006;
 
 /// What a worker inherits.
 inline constexpr int kSocket = 3;    ///< what it says by itself, and its end of file
@@ -118,6 +118,7 @@ struct ProcessPage {
   std::atomic<std::uint32_t> serves;  ///< the mailbox whose call is under way
   Confinement confinement;            ///< which the worker puts itself under
   std::atomic<bool> began;            ///< the worker, to serve
+  std::atomic<bool> may_look;         ///< the worker, for its next call, before it sleeps
   base::CallNote note;
   Mailbox process;  ///< of calls to the process itself, number 0
 };

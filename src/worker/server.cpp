@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/fault_watch.hpp"
+#include "base/looking.hpp"
 #include "base/posix_write.hpp"
 #include "base/private_folder.hpp"
 #include "worker/served_subsystem.hpp"
@@ -63,7 +64,10 @@ class Server {
       for (std::size_t i = 0; i < served_.size(); ++i) {
         if (served_[i]) any = serve_if_asked(i + 1, served_[i]->box()) || any;
       }
-      if (!any) wait_while(page_.bell, rung, kLongSleep);
+      if (any) continue;
+      const auto rings = [&] { return page_.bell.load(std::memory_order_acquire) != rung; };
+      if (page_.may_look.load(std::memory_order_relaxed) && base::look_until(rings)) continue;
+      wait_while(page_.bell, rung, kLongSleep);
     }
   }
 

@@ -126,6 +126,7 @@ WorkerProcess::~WorkerProcess() {
 
 void WorkerProcess::end() {
   if (status_) return;
+  lookers_.set(0);
   ::kill(program_.process, SIGKILL);
   int status = -1;
   while (::waitpid(program_.process, &status, 0) < 0 && errno == EINTR) {
@@ -178,6 +179,7 @@ bool WorkerProcess::has_reported_end() {
 void WorkerProcess::post(Mailbox& box, Operation operation) {
   box.operation = operation;
   box.posted.fetch_add(1, std::memory_order_release);
+  page_.may_look.store(base::may_look(), std::memory_order_relaxed);
   page_.bell.fetch_add(1, std::memory_order_release);
   wake(page_.bell);
 }
@@ -185,6 +187,7 @@ void WorkerProcess::post(Mailbox& box, Operation operation) {
 void WorkerProcess::wait(Mailbox& box, std::uint32_t number) {
   const std::uint32_t wanted = box.posted.load(std::memory_order_relaxed);
   std::optional<Wait> wait;
+  if (base::may_look()) base::look_until([&] { return box.answered.load(std::memory_order_acquire) == wanted; });
   for (;;) {
     const std::uint32_t seen = box.answered.load(std::memory_order_acquire);
     if (seen == wanted) break;

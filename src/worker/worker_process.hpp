@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/fault_text.hpp"
+#include "base/looking.hpp"
 #include "base/private_folder.hpp"
 #include "entrain/error.hpp"
 #include "worker/messages.hpp"
@@ -99,6 +100,7 @@ class WorkerProcess {
   SharedMemory memory_;
   ProcessPage& page_;
   StartedProgram program_;
+  base::Lookers lookers_{1};
   std::mutex making_;
   int unpacked_ = 0;                      ///< FMUs, for a sandbox
   std::mutex mutex_;                      ///< of all below

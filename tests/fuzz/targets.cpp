@@ -6,8 +6,10 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/archive.hpp"
@@ -21,6 +23,8 @@
 #include "read/csv_reader.hpp"
 #include "read/results_readers.hpp"
 #include "record/column_source.hpp"
+#include "record/journal.hpp"
+#include "report/frames_json.hpp"
 #include "subsystem/fmi/elf_file.hpp"
 #include "subsystem/fmi/model_description.hpp"
 #include "subsystem/native/csv_source.hpp"
@@ -136,6 +140,54 @@ void mat(std::string_view bytes) {
   }
 }
 
+/// The journal with the right checksums: what was changed on purpose must not be sorted out as damage.
+std::string sealed(std::string_view bytes) {
+  std::string journal(bytes);
+  recording::RecordedLayout layout;
+  for (std::size_t at = 0; at + sizeof(recording::JournalRecordHead) <= journal.size();) {
+    recording::JournalRecordHead head{};
+    std::memcpy(&head, journal.data() + at, sizeof head);
+    const auto payload = std::string_view(journal).substr(at + sizeof head);
+    const std::uint64_t row_bytes = sizeof(Time) + layout.columns.size() * sizeof(double) + layout.groups.size();
+    if (head.bytes > payload.size() || head.rows > head.bytes / row_bytes) break;
+    if (at == 0) {
+      std::string magic, format;
+      try {
+        base::from_bytes(std::as_bytes(std::span(payload.substr(0, head.bytes))), magic, format, layout);
+      } catch (const Error&) {
+        break;
+      }
+    }
+    head.checksum = recording::journal_checksum(layout, head.rows, payload.substr(0, head.bytes));
+    std::memcpy(journal.data() + at, &head, sizeof head);
+    at += sizeof head + head.bytes;
+  }
+  return journal;
+}
+
+/// What a killed run has left. It names the format that it is made into: here a CSV file, whatever it says.
+void journal(std::string_view bytes) {
+  static const ScratchFile file(".csv.journal");
+  static const ScratchFile made(".csv");
+  const auto& written = file.write(sealed(bytes));
+  try {
+    recording::JournalReader reader(written);
+    const auto results = recording::csv_file(made.write(""));
+    results->write_header(reader.layout());
+    while (const auto block = reader.next()) results->write(*block, block->all());
+    results->complete();
+  } catch (const Error&) {
+  }
+}
+
+void frames(std::string_view bytes) {
+  static const ScratchFile file("-frames.csv");
+  const auto shown = reporting::frames_json(file.write(bytes));
+  if (shown.is_null()) return;
+  require(shown["frames"].size() <= shown["count"].get<std::size_t>(), "more frames than there are");
+  shown.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 /// A table over time as a source, in both ways of reading it between its rows.
 void csv_source(std::string_view bytes) {
   for (const auto interpolation : {TableInterpolation::Hold, TableInterpolation::Linear}) {
@@ -237,7 +289,9 @@ const std::vector<Target>& targets() {
                                        {"osp", osp},
                                        {"terminals", terminals},
                                        {"answer", answer},
-                                       {"datagram", datagram}};
+                                       {"datagram", datagram},
+                                       {"journal", journal},
+                                       {"frames", frames}};
   return all;
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "support/facts.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -32,6 +34,18 @@ TEST(CsvReader, byte_order_mark_and_blank_lines_are_no_matter) {
   const auto results = reading::read_csv(folder / "other.csv");
   EXPECT_EQ(results.times, (std::vector<double>{0.0, 1.0}));
   EXPECT_FALSE(results.cut);
+}
+
+// The bytes of binary signals are hexadecimal digits in quotes, and "1e39" is a number to whoever ignores the quotes.
+TEST(CsvReader, quoted_cell_is_a_text_unless_the_time_has_quotes_too) {
+  const auto ours = reading::parse_csv("time,bytes,x\n0,\"1e39\",1\n1,\"ffff\",2\n2,\"true\",3\n", "results.csv");
+  EXPECT_TRUE(ours.text[0]);
+  EXPECT_FALSE(ours.text[1]);
+  for (const double value : ours.columns[0]) EXPECT_TRUE(std::isnan(value));
+  EXPECT_EQ(ours.columns[1], (std::vector<double>{1.0, 2.0, 3.0}));
+  const auto other = reading::parse_csv("\"time\",\"x\"\n\"0\",\"1e3\"\n\"1\",\"true\"\n", "other.csv");
+  EXPECT_FALSE(other.text[0]);
+  EXPECT_EQ(other.columns[0], (std::vector<double>{1000.0, 1.0}));
 }
 
 TEST(CsvReader, file_that_it_cannot_read_is_named_for_what_it_is) {

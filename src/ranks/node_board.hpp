@@ -1,0 +1,48 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "worker/shared_memory.hpp"
+
+namespace entrain::ranks {
+
+/// Memory that the ranks of one node share, in which each of them has a place for its block (docs/adr/0122). Blocks of
+/// two exchanges in a row lie apart: who writes the next one does not disturb who still reads.
+class NodeBoard {
+ public:
+  /// Bytes of one block.
+  static constexpr std::size_t kRoom = std::size_t{1} << 18U;
+
+  /// Made by one rank; others join it by its name.
+  NodeBoard(int ranks, int rank);
+  NodeBoard(const std::string& name, int ranks, int rank);
+  /// As long as this process and this object live.
+  std::string name() const;
+
+  /// The block of this rank; `number` counts the exchanges from 1 on. The first part is written whole.
+  void write(std::uint64_t number, std::span<const std::byte> first, std::span<const std::byte> rest);
+  /// All blocks of this exchange are there.
+  bool is_complete(std::uint64_t number) const;
+  /// Valid until this rank writes the next one.
+  const std::byte* block(std::uint64_t number, int rank) const;
+
+ private:
+  static constexpr std::size_t kLine = 64;
+  struct alignas(kLine) Counter {
+    std::atomic<std::uint64_t> written;
+  };
+  std::size_t size() const;
+  std::byte* place(std::uint64_t number, int rank) const;
+
+  int ranks_;
+  int rank_;
+  worker::SharedMemory memory_;
+  std::byte* blocks_;
+  Counter* counters_;
+};
+
+}  // namespace entrain::ranks
