@@ -354,15 +354,15 @@ class Watcher {
 
   void report_long_call(Timed& timed, Duration lasted) const {
     timed.next_report *= 2.0;
-    const auto told =
+    const auto newest =
         std::find_if(handlers_.rbegin(), handlers_.rend(), [](const Entry& e) { return bool(e.long_call); });
-    if (told == handlers_.rend()) return;
+    if (newest == handlers_.rend()) return;
     const auto& owner = timed.code->owner();
     Fact call{FactCode::CallTakesLong,
               {owner.subsystem.empty() ? owner.code : owner.subsystem},
               {{"function", timed.function}, {"seconds", std::round(lasted), "s"}}};
     if (const auto time = timed.code->time()) call.values.emplace_back("time", *time, "s");
-    told->long_call(call);
+    newest->long_call(call);
   }
 
   /// The thread must not come back while its run is being ended. False when it has come back just now.

@@ -14,7 +14,7 @@ class ForeignCode;
 /// handler that does not return within five seconds (the heap may be broken, a lock held) is abandoned. Faults of our
 /// own code are handled as without a watch; those of threads that are not ours are foreign code's.
 ///
-/// Of several the newest gets the report, and the newest that wants to know of long calls is told. Destroyed in the
+/// Of several the newest gets the report, of long calls the newest that has a function for them. Destroyed in the
 /// thread that made it. With base/signal_stack.hpp the only place that knows the signals of this platform.
 class FaultWatch {
  public:

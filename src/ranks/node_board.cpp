@@ -21,7 +21,7 @@ int opened(const std::string& name) {
 }  // namespace
 
 NodeBoard::NodeBoard(int ranks, int rank)
-    : ranks_(ranks), rank_(rank), memory_(worker::SharedMemory::new_file(size())), blocks_(memory_.map({0, size()})) {
+    : ranks_(ranks), rank_(rank), memory_(base::SharedMemory::new_file(size())), blocks_(memory_.map({0, size()})) {
   counters_ = reinterpret_cast<Counter*>(blocks_ + size()) - ranks_;
 }
 

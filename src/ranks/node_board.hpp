@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "worker/shared_memory.hpp"
+#include "base/shared_memory.hpp"
 
 namespace entrain::ranks {
 
@@ -40,7 +40,7 @@ class NodeBoard {
 
   int ranks_;
   int rank_;
-  worker::SharedMemory memory_;
+  base::SharedMemory memory_;
   std::byte* blocks_;
   Counter* counters_;
 };

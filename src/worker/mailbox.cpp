@@ -61,7 +61,7 @@ std::uint64_t read_once(const std::uint64_t& shared) {
   return *static_cast<const volatile std::uint64_t*>(&shared);
 }
 
-Segment place_of(const Mailbox& box) {
+base::Segment place_of(const Mailbox& box) {
   return {read_once(box.bytes.offset), read_once(box.bytes.size)};
 }
 
@@ -73,7 +73,7 @@ const char* name_of(Operation operation) {
 }
 
 void Parcel::put(const base::Bytes& bytes) {
-  Segment place = place_of(box_);
+  base::Segment place = place_of(box_);
   if (bytes.size() > place.size) {
     place = memory_.allocate(end_, std::max(kLeastParcel, 2 * bytes.size()));
     box_.bytes = place;
@@ -85,7 +85,7 @@ void Parcel::put(const base::Bytes& bytes) {
 std::span<const std::byte> Parcel::content() {
   const std::uint64_t used = read_once(box_.bytes_used);
   if (used == 0) return {};
-  Segment place = place_of(box_);
+  base::Segment place = place_of(box_);
   place.size = std::max(place.size, used);  // more than there is: refused
   return {memory_.map(place), used};
 }

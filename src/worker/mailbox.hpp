@@ -7,9 +7,9 @@
 
 #include "base/bytes.hpp"
 #include "base/foreign_code.hpp"
+#include "base/shared_memory.hpp"
 #include "entrain/subsystem.hpp"
 #include "worker/sandbox.hpp"
-#include "worker/shared_memory.hpp"
 
 namespace entrain::worker {
 
@@ -105,7 +105,7 @@ struct Mailbox {
   bool event_waits;          ///< of the event mode
   bool finds_events;         ///< of the event mode
   std::atomic<int> stage;    ///< of the proof: what is being tried
-  Segment bytes;             ///< the place of bytes, in either direction ...
+  base::Segment bytes;       ///< the place of bytes, in either direction ...
   std::uint64_t bytes_used;  ///< ... and how many
 };
 
@@ -166,7 +166,8 @@ inline constexpr std::size_t kMailboxSize = (sizeof(Mailbox) + 63) / 64 * 64;
 /// The bytes of a mailbox, seen from one of the two processes.
 class Parcel {
  public:
-  Parcel(SharedMemory& memory, std::atomic<std::uint64_t>& end, Mailbox& box) : memory_(memory), end_(end), box_(box) {}
+  Parcel(base::SharedMemory& memory, std::atomic<std::uint64_t>& end, Mailbox& box)
+      : memory_(memory), end_(end), box_(box) {}
 
   void put(const base::Bytes& bytes);
   std::span<const std::byte> content();
@@ -180,7 +181,7 @@ class Parcel {
   }
 
  private:
-  SharedMemory& memory_;
+  base::SharedMemory& memory_;
   std::atomic<std::uint64_t>& end_;
   Mailbox& box_;
 };

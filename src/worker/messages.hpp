@@ -159,7 +159,7 @@ struct MadeSubsystem {
   bool made = false;
   std::vector<Problem> problems;
   VariableTable variables;
-  Segment box;  ///< its mailbox, with the numbers behind it
+  base::Segment box;  ///< its mailbox, with the numbers behind it
 
   template <class Visitor>
   void fields(Visitor& visit) {

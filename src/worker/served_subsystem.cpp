@@ -10,7 +10,7 @@
 
 namespace entrain::worker {
 
-ServedSubsystem::ServedSubsystem(SharedMemory& memory, ProcessPage& page, const Segment& box,
+ServedSubsystem::ServedSubsystem(base::SharedMemory& memory, ProcessPage& page, const base::Segment& box,
                                  std::unique_ptr<Subsystem> subsystem)
     : subsystem_(std::move(subsystem)),
       dimensions_(dimensions_of(subsystem_->variables())),

@@ -17,7 +17,8 @@ inline std::size_t box_size(const Dimensions& of) {
 /// A subsystem in its worker: makes the calls that come by its mailbox.
 class ServedSubsystem {
  public:
-  ServedSubsystem(SharedMemory& memory, ProcessPage& page, const Segment& box, std::unique_ptr<Subsystem> subsystem);
+  ServedSubsystem(base::SharedMemory& memory, ProcessPage& page, const base::Segment& box,
+                  std::unique_ptr<Subsystem> subsystem);
 
   Mailbox& box() { return box_; }
   /// The call in the mailbox; what it throws is its answer.

@@ -50,7 +50,7 @@ class Speaker {
 
 class Server {
  public:
-  Server(SharedMemory& memory, ProcessPage& page, const Maker& make)
+  Server(base::SharedMemory& memory, ProcessPage& page, const Maker& make)
       : memory_(memory), page_(page), make_(make), speaker_(page) {}
 
   [[noreturn]] void run() {
@@ -67,7 +67,7 @@ class Server {
       if (any) continue;
       const auto rings = [&] { return page_.bell.load(std::memory_order_acquire) != rung; };
       if (page_.may_look.load(std::memory_order_relaxed) && base::look_until(rings)) continue;
-      wait_while(page_.bell, rung, kLongSleep);
+      base::wait_while(page_.bell, rung, kLongSleep);
     }
   }
 
@@ -82,7 +82,7 @@ class Server {
       answer_process();
     }
     box.answered.store(asked, std::memory_order_release);
-    wake(box.answered);
+    base::wake(box.answered);
     return true;
   }
 
@@ -120,7 +120,7 @@ class Server {
     parcel.write(result);
   }
 
-  SharedMemory& memory_;
+  base::SharedMemory& memory_;
   ProcessPage& page_;
   const Maker& make_;
   Speaker speaker_;
@@ -165,7 +165,7 @@ int serve(const Maker& make) {
   // Those of the terminal go to all processes of the run; the parent decides what follows.
   for (const int signal : {SIGINT, SIGQUIT, SIGHUP, SIGPIPE}) ::signal(signal, SIG_IGN);
   die_with_parent();
-  SharedMemory memory(kMemory);
+  base::SharedMemory memory(kMemory);
   auto& page = *reinterpret_cast<ProcessPage*>(memory.map({0, sizeof(ProcessPage)}));
   if (page.protocol != kProtocol) return kNotStartedByParent;
   confine_or_end(page.confinement);

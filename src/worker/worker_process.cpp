@@ -87,7 +87,7 @@ struct WorkerProcess::Wait {
 
 WorkerProcess::WorkerProcess(const Confinement& confinement)
     : confinement_(confinement),
-      memory_(SharedMemory::new_file(sizeof(ProcessPage))),
+      memory_(base::SharedMemory::new_file(sizeof(ProcessPage))),
       page_(*reinterpret_cast<ProcessPage*>(memory_.map({0, sizeof(ProcessPage)}))),
       callers_(1),
       boxes_(1, &page_.process) {
@@ -150,7 +150,7 @@ WorkerProcess::Made WorkerProcess::make(const MakeRequest& request, const Caller
     require_known(made.subsystem.problems);
   });
   if (!made.subsystem.made) return made;
-  const Segment& box = made.subsystem.box;
+  const base::Segment& box = made.subsystem.box;
   if (box.size < box_size(dimensions_of(made.subsystem.variables))) refuse_answer(0);
   guarded(0, [&] { made.memory = memory_.map(box); });
   const std::lock_guard lock(mutex_);
@@ -181,7 +181,7 @@ void WorkerProcess::post(Mailbox& box, Operation operation) {
   box.posted.fetch_add(1, std::memory_order_release);
   page_.may_look.store(base::may_look(), std::memory_order_relaxed);
   page_.bell.fetch_add(1, std::memory_order_release);
-  wake(page_.bell);
+  base::wake(page_.bell);
 }
 
 void WorkerProcess::wait(Mailbox& box, std::uint32_t number) {
@@ -191,7 +191,7 @@ void WorkerProcess::wait(Mailbox& box, std::uint32_t number) {
   for (;;) {
     const std::uint32_t seen = box.answered.load(std::memory_order_acquire);
     if (seen == wanted) break;
-    if (wait_while(box.answered, seen, kInterval)) continue;
+    if (base::wait_while(box.answered, seen, kInterval)) continue;
     if (!wait) wait.emplace(Wait{box, callers_[number]});
     look(*wait);
   }

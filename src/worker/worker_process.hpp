@@ -97,7 +97,7 @@ class WorkerProcess {
 
   Confinement confinement_;  ///< in shared memory the worker could change it
   base::PrivateFolder folder_;
-  SharedMemory memory_;
+  base::SharedMemory memory_;
   ProcessPage& page_;
   StartedProgram program_;
   base::Lookers lookers_{1};

@@ -36,7 +36,7 @@ TEST(CsvReader, byte_order_mark_and_blank_lines_are_no_matter) {
   EXPECT_FALSE(results.cut);
 }
 
-// The bytes of binary signals are hexadecimal digits in quotes, and "1e39" is a number to whoever ignores the quotes.
+// The bytes of binary signals are hexadecimal digits in quotes, and "1e39" is a number where the quotes are ignored.
 TEST(CsvReader, quoted_cell_is_a_text_unless_the_time_has_quotes_too) {
   const auto ours = reading::parse_csv("time,bytes,x\n0,\"1e39\",1\n1,\"ffff\",2\n2,\"true\",3\n", "results.csv");
   EXPECT_TRUE(ours.text[0]);

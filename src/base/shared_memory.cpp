@@ -1,4 +1,4 @@
-#include "worker/shared_memory.hpp"
+#include "base/shared_memory.hpp"
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -12,7 +12,7 @@
 #include <ctime>
 #include <system_error>
 
-namespace entrain::worker {
+namespace entrain::base {
 namespace {
 
 constexpr std::size_t kPage = 4096;
@@ -91,4 +91,4 @@ void wake(const std::atomic<std::uint32_t>& word) {
   futex(word, FUTEX_WAKE, INT_MAX, nullptr);
 }
 
-}  // namespace entrain::worker
+}  // namespace entrain::base

@@ -9,7 +9,7 @@
 
 #include "entrain/variable.hpp"
 
-namespace entrain::worker {
+namespace entrain::base {
 
 /// A part of shared memory, by its place in the file.
 struct Segment {
@@ -51,4 +51,4 @@ bool wait_while(const std::atomic<std::uint32_t>& word, std::uint32_t value, Dur
 /// Wakes all who wait, in any process.
 void wake(const std::atomic<std::uint32_t>& word);
 
-}  // namespace entrain::worker
+}  // namespace entrain::base
