@@ -74,18 +74,17 @@ void read_row(std::string_view row, const RowPlace& place, const KeptColumns& ch
   if (cells != expected) throw malformed(place, wrong_count(cells, expected));
 }
 
-/// A row with quoted cells. Quotes say "text" unless they are around the time as well: then the tool quotes everything.
-void read_row_with_texts(const std::vector<std::string>& cells, const std::vector<bool>& quoted, const RowPlace& place,
+/// The numbers of a row with quoted cells.
+void read_row_with_texts(const std::vector<std::string>& cells, const std::vector<bool>& is_text, const RowPlace& place,
                          const KeptColumns& chosen, CsvResults& results) {
   const std::size_t expected = results.columns.size() + 1;
   if (cells.size() != expected) throw malformed(place, wrong_count(cells.size(), expected));
   results.times.push_back(number(trimmed(cells[0]), place));
   for (std::size_t i = 1; i < expected; ++i) {
     if (!is_chosen(chosen, i - 1)) continue;
-    const bool is_text = quoted[i] && !quoted[0];
-    const auto value = is_text ? std::nullopt : base::csv_number(trimmed(cells[i]));
-    const bool yes = !is_text && cells[i] == "true";
-    const bool no = !is_text && cells[i] == "false";
+    const auto value = is_text[i] ? std::nullopt : base::csv_number(trimmed(cells[i]));
+    const bool yes = !is_text[i] && cells[i] == "true";
+    const bool no = !is_text[i] && cells[i] == "false";
     results.columns[i - 1].push_back(value ? *value : yes ? 1.0 : no ? 0.0 : kUnknown);
     results.known[i - 1].push_back(!cells[i].empty());
     if (!value && !yes && !no && !cells[i].empty()) results.text[i - 1] = true;
@@ -150,10 +149,12 @@ class CsvParser {
  private:
   bool take_header(std::string_view& text, bool whole) {
     const auto from = text;
-    const auto header = base::take_csv_record(text);
+    std::vector<bool> quoted;
+    const auto header = base::take_csv_record(text, ',', &quoted);
     if (!header && !whole) return false;
     if (!header || !is_time(trimmed(header->front()))) throw malformed({file_, 1}, no_header(from));
     line_ = 1;
+    quotes_numbers_ = quoted.front();
     results_.names.assign(header->begin() + 1, header->end());
     results_.columns.resize(results_.names.size());
     results_.known.resize(results_.names.size());
@@ -170,16 +171,16 @@ class CsvParser {
       std::vector<bool> quoted;
       const auto cells = base::take_csv_record(text, ',', &quoted);
       if (!cells) return false;
+      quotes_numbers_ = quotes_numbers_ || quoted.front();
+      if (quotes_numbers_) quoted.assign(quoted.size(), false);
       read_row_with_texts(*cells, quoted, place, chosen_, results_);
+      ++line_;
     } else {
       text.remove_prefix(end + 1);
       ++line_;
       if (trimmed(row).empty()) return true;
       read_row(row, place, chosen_, results_);
-      check_time(results_, place);
-      return true;
     }
-    ++line_;
     check_time(results_, place);
     return true;
   }
@@ -197,7 +198,8 @@ class CsvParser {
   const std::filesystem::path& file_;
   OpenEnd end_;
   const KeptColumns& chosen_;
-  std::size_t line_ = 0;  // taken
+  std::size_t line_ = 0;         // taken
+  bool quotes_numbers_ = false;  // so do some tools, around the time as well; else quotes say "text"
   CsvResults results_;
 };
 

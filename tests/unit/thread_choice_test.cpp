@@ -21,6 +21,8 @@ namespace {
 
 using std::chrono::microseconds;
 
+constexpr microseconds kLong(5000);  // beside what a busy machine adds to a step
+
 /// A chain of subsystems whose steps take so long.
 SystemDescription sleepers(std::size_t count, double stop) {
   std::string text = fmt::format("[run]\nstop = {}\nstep = 1e-3\nmethod = \"jacobi\"\n", stop);
@@ -61,7 +63,7 @@ ChoiceCase run_with(int most, std::size_t count, double stop, microseconds time)
 }
 
 TEST(ThreadChoice, uses_as_many_as_there_are_subsystems_where_steps_take_long) {
-  const auto run = run_with(4, 2, 0.3, microseconds(400));
+  const auto run = run_with(4, 2, 0.05, kLong);
   EXPECT_EQ(run.summary.termination, Termination::Completed);
   EXPECT_EQ(run.threads, 2);
 }
@@ -94,7 +96,7 @@ TEST(ThreadChoice, uses_one_where_subsystems_wait_for_each_other) {
 }
 
 TEST(ThreadChoice, is_reported_with_its_times) {
-  session::Session session(sleepers(2, 0.3), {.threads = 0}, taking(microseconds(400)));
+  session::Session session(sleepers(2, 0.05), {.threads = 0}, taking(kLong));
   const auto& summary = session.run();
   const bool has_processors = std::thread::hardware_concurrency() > 1;
   ASSERT_EQ(test::has_fact(summary.notes, FactCode::ThreadsChosen), has_processors);
