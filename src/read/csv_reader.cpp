@@ -86,8 +86,8 @@ void read_row_with_texts(const std::vector<std::string>& cells, const std::vecto
     const bool yes = !is_text[i] && cells[i] == "true";
     const bool no = !is_text[i] && cells[i] == "false";
     results.columns[i - 1].push_back(value ? *value : yes ? 1.0 : no ? 0.0 : kUnknown);
-    results.known[i - 1].push_back(!cells[i].empty());
-    if (!value && !yes && !no && !cells[i].empty()) results.text[i - 1] = true;
+    results.known[i - 1].push_back(is_text[i] || !cells[i].empty());  // a text can be empty
+    if (!value && !yes && !no && results.known[i - 1].back()) results.text[i - 1] = true;
   }
 }
 

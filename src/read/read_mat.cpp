@@ -245,7 +245,9 @@ class MatSource final : public recording::ColumnSource {
   }
 
   /// "position of the mass [m]"
-  static void split_unit(const std::string& text, Results::Column& column) {
+  static void split_unit(std::string text, Results::Column& column) {
+    column.text = text.ends_with(recording::mat::kTextMark);
+    if (column.text) text.resize(text.size() - recording::mat::kTextMark.size());
     const auto open = text.rfind('[');
     const bool has_unit = open != std::string::npos && text.ends_with(']');
     column.unit = has_unit ? text.substr(open + 1, text.size() - open - 2) : "";

@@ -209,20 +209,10 @@ bool JournalReader::read_record() {
 
 void make_file_of(const fs::path& journal, const fs::path& file) {
   JournalReader reader(journal);
-  auto temporary = file;  // in the same folder, because a rename is atomic only inside one file system
-  temporary += fmt::format(".{}.tmp", ::getpid());
-  try {
-    const auto made = make_final_file(reader.format(), temporary);
-    made->write_header(reader.layout());
-    while (const auto block = reader.next()) made->write(*block, block->all());
-    made->flush();
-  } catch (...) {
-    ::unlink(temporary.c_str());
-    throw;
-  }
-  std::error_code error;
-  fs::rename(temporary, file, error);
-  if (error) throw base::file_error("write", file, error.value());
+  replace_results_file(reader.format(), file, [&](ResultsFile& made) {
+    made.write_header(reader.layout());
+    while (const auto block = reader.next()) made.write(*block, block->all());
+  });
 }
 
 }  // namespace entrain::recording

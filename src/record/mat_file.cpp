@@ -54,6 +54,7 @@ void append_texts(std::string& to, std::string_view name, const std::vector<std:
 
 /// "position of the mass [m]"
 std::string description_of(const RecordedLayout::Column& column) {
+  if (is_text(column.type)) return column.description + std::string(mat::kTextMark);
   if (column.unit.empty()) return column.description;
   return fmt::format("{}{}[{}]", column.description, column.description.empty() ? "" : " ", column.unit);
 }

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <string_view>
 
 namespace entrain::recording::mat {
 
@@ -14,6 +15,9 @@ inline double unknown() {
 inline bool is_unknown(double value) {
   return std::bit_cast<std::uint64_t>(value) == kUnknownBits;
 }
+
+/// Behind the description of a signal whose values are texts or bytes, which the format cannot hold: all are NaN.
+inline constexpr std::string_view kTextMark = " (text, not in this file)";
 
 /// Type of a matrix of MAT version 4: little-endian, full.
 enum class Type : std::int32_t { Double = 0, Float = 10, Integer = 20, Text = 51 };

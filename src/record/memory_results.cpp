@@ -17,8 +17,8 @@ class MemoryResults : public ResultsFile {
     *results_ = {};  // of an earlier run
     results_->axes.resize(layout.groups.size());
     for (const auto& column : layout.columns) {
-      const bool text = column.type == ValueType::String || column.type == ValueType::Binary;
-      results_->columns.push_back({column.name, column.unit, column.description, column.group, {}, text});
+      results_->columns.push_back(
+          {column.name, column.unit, column.description, column.group, {}, is_text(column.type)});
     }
   }
   void write(const RowBlock& block, RowRange rows) override {
@@ -65,31 +65,71 @@ std::string_view format_named(const std::filesystem::path& file) {
   return extension == ".mat" ? kMatFormat : kCsvFormat;
 }
 
-/// Texts and bytes are not in `Results`.
-std::vector<const Results::Column*> numbers_of(const Results& results) {
+/// The numbers of results, with the axes that they need: of texts and bytes there are no values.
+struct Numbers {
   std::vector<const Results::Column*> columns;
+  std::vector<const std::vector<Time>*> axes;
+  std::vector<std::size_t> axis;  // of each column
+};
+
+Numbers numbers_of(const Results& results) {
+  Numbers numbers;
   for (const auto& column : results.columns) {
-    if (!column.text) columns.push_back(&column);
+    if (column.text) continue;
+    const auto* times = &results.axes[column.axis];
+    const auto place = std::find(numbers.axes.begin(), numbers.axes.end(), times);
+    numbers.columns.push_back(&column);
+    numbers.axis.push_back(static_cast<std::size_t>(place - numbers.axes.begin()));
+    if (place == numbers.axes.end()) numbers.axes.push_back(times);
   }
-  return columns;
+  return numbers;
 }
 
-RecordedLayout layout_of(const Results& results, const std::vector<const Results::Column*>& columns) {
+RecordedLayout layout_of(const Numbers& numbers) {
   RecordedLayout layout;
-  layout.groups.resize(results.axes.size());
-  for (const auto* column : columns) {
-    layout.columns.push_back({column->name, column->unit, column->description, column->axis});
-    auto& group = layout.groups[column->axis];
-    if (group.empty()) group = column->name.substr(0, column->name.find('.'));
+  layout.groups.resize(numbers.axes.size());
+  for (std::size_t c = 0; c < numbers.columns.size(); ++c) {
+    const auto& column = *numbers.columns[c];
+    layout.columns.push_back({column.name, column.unit, column.description, numbers.axis[c]});
+    auto& group = layout.groups[numbers.axis[c]];
+    if (group.empty()) group = column.name.substr(0, column.name.find('.'));
   }
   bool known = false;
-  for (const auto& axis : results.axes) {
-    if (axis.empty()) continue;
-    layout.start = known ? std::min(layout.start, axis.front()) : axis.front();
-    layout.stop = known ? std::max(layout.stop, axis.back()) : axis.back();
+  for (const auto* axis : numbers.axes) {
+    if (axis->empty()) continue;
+    layout.start = known ? std::min(layout.start, axis->front()) : axis->front();
+    layout.stop = known ? std::max(layout.stop, axis->back()) : axis->back();
     known = true;
   }
   return layout;
+}
+
+/// Row by row: at each time the samples of the axes that have one there.
+void write_rows(const Numbers& numbers, ResultsFile& file) {
+  constexpr std::size_t kRows = 1024;
+  const auto& axes = numbers.axes;
+  RowBlock block(numbers.columns.size(), axes.size(), kRows);
+  std::vector<std::size_t> next(axes.size(), 0);  // of each axis: the sample that is written next
+  while (true) {
+    std::optional<Time> t;
+    for (std::size_t a = 0; a < next.size(); ++a) {
+      if (next[a] < axes[a]->size()) t = std::min(t.value_or((*axes[a])[next[a]]), (*axes[a])[next[a]]);
+    }
+    if (block.full() || (!t && block.rows() > 0)) {
+      file.write(block, block.all());
+      block.clear();
+    }
+    if (!t) return;
+    const auto row = block.add(*t);
+    for (std::size_t a = 0; a < next.size(); ++a) {
+      row.known[a] = next[a] < axes[a]->size() && (*axes[a])[next[a]] == *t ? 1 : 0;
+    }
+    for (std::size_t c = 0; c < numbers.columns.size(); ++c) {
+      const auto axis = numbers.axis[c];
+      row.values[c] = row.known[axis] != 0 ? numbers.columns[c]->values[next[axis]] : 0.0;
+    }
+    for (std::size_t a = 0; a < next.size(); ++a) next[a] += row.known[a];
+  }
 }
 
 }  // namespace
@@ -103,35 +143,11 @@ std::unique_ptr<ResultsFile> memory_results(std::shared_ptr<Results> results) {
 namespace entrain {
 
 void write_results(const Results& results, const std::filesystem::path& path) {
-  constexpr std::size_t kRows = 1024;
-  const auto columns = recording::numbers_of(results);
-  const auto file = recording::make_final_file(recording::format_named(path), path);
-  file->write_header(recording::layout_of(results, columns));
-  recording::RowBlock block(columns.size(), results.axes.size(), kRows);
-  std::vector<std::size_t> next(results.axes.size(), 0);  // of each axis: the sample that is written next
-  while (true) {
-    std::optional<Time> t;
-    for (std::size_t a = 0; a < next.size(); ++a) {
-      if (next[a] < results.axes[a].size())
-        t = std::min(t.value_or(results.axes[a][next[a]]), results.axes[a][next[a]]);
-    }
-    if (block.full() || (!t && block.rows() > 0)) {
-      file->write(block, block.all());
-      block.clear();
-    }
-    if (!t) break;
-    const auto row = block.add(*t);
-    for (std::size_t a = 0; a < next.size(); ++a) {
-      row.known[a] = next[a] < results.axes[a].size() && results.axes[a][next[a]] == *t ? 1 : 0;
-    }
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      const auto axis = columns[c]->axis;
-      row.values[c] = row.known[axis] != 0 ? columns[c]->values[next[axis]] : 0.0;
-    }
-    for (std::size_t a = 0; a < next.size(); ++a) next[a] += row.known[a];
-  }
-  file->flush();
-  file->complete();
+  const auto numbers = recording::numbers_of(results);
+  recording::replace_results_file(recording::format_named(path), path, [&](recording::ResultsFile& file) {
+    file.write_header(recording::layout_of(numbers));
+    recording::write_rows(numbers, file);
+  });
 }
 
 }  // namespace entrain

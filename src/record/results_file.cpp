@@ -1,8 +1,12 @@
 #include "record/results_file.hpp"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 
+#include "base/file_error.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
 #include "entrain/system_description.hpp"
@@ -55,6 +59,24 @@ std::unique_ptr<ResultsFile> make_results_file(std::string_view format, const st
 
 std::unique_ptr<ResultsFile> make_final_file(std::string_view format, const std::filesystem::path& file) {
   return find(format).make(file);
+}
+
+void replace_results_file(std::string_view format, const std::filesystem::path& file,
+                          base::FunctionRef<void(ResultsFile&)> write) {
+  auto temporary = file;  // in the same folder, because a rename is atomic only inside one file system
+  temporary += fmt::format(".{}.tmp", ::getpid());
+  try {
+    const auto made = make_final_file(format, temporary);
+    write(*made);
+    made->flush();
+    made->complete();
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  std::error_code error;
+  std::filesystem::rename(temporary, file, error);
+  if (error) throw base::file_error("write", file, error.value());
 }
 
 }  // namespace entrain::recording

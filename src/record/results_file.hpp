@@ -9,11 +9,17 @@
 #include <string_view>
 #include <vector>
 
+#include "base/function_ref.hpp"
 #include "entrain/results.hpp"
 #include "entrain/variable.hpp"
 #include "record/row_block.hpp"
 
 namespace entrain::recording {
+
+/// Not in files that hold numbers alone, nor in `Results`.
+inline bool is_text(ValueType type) {
+  return type == ValueType::String || type == ValueType::Binary;
+}
 
 /// What is recorded. The columns of one subsystem are a group: they are known at the same times.
 struct RecordedLayout {
@@ -76,6 +82,9 @@ std::string results_file_name(std::string_view format);
 std::unique_ptr<ResultsFile> make_results_file(std::string_view format, const std::filesystem::path& file);
 /// The file itself, which has its form only once it is flushed. Throws Error{FileFailed}.
 std::unique_ptr<ResultsFile> make_final_file(std::string_view format, const std::filesystem::path& file);
+/// The file is what `write` writes, or what it was before if that throws.
+void replace_results_file(std::string_view format, const std::filesystem::path& file,
+                          base::FunctionRef<void(ResultsFile&)> write);
 
 /// Each creates or empties the file; throws Error{FileFailed}.
 std::unique_ptr<ResultsFile> csv_file(const std::filesystem::path& file);

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
+#include "base/guarded_memory.hpp"
 #include "entrain/variable.hpp"
 
 namespace entrain::recording {
@@ -16,7 +16,8 @@ struct RowRange {
 };
 
 /// Rows of numbers to be written to a file. Has its full size from the start: adding a row allocates nothing, and rows
-/// that are complete can be read by another thread while further ones are added.
+/// that are complete can be read by another thread while further ones are added. Rows are the only trace of a run whose
+/// process dies of a damaged heap, so they do not lie in it.
 class RowBlock {
  public:
   /// `discrete`: how many of the columns are no real numbers, and kept exactly as well.
@@ -63,18 +64,18 @@ class RowBlock {
 
  private:
   template <class T>
-  static std::span<const T> part(const std::vector<T>& of, RowRange rows, std::size_t width) {
-    return std::span(of).subspan(rows.first * width, rows.count() * width);
+  static std::span<const T> part(const base::GuardedVector<T>& of, RowRange rows, std::size_t width) {
+    return std::span<const T>(of).subspan(rows.first * width, rows.count() * width);
   }
 
   std::size_t columns_;
   std::size_t groups_;
   std::size_t discrete_columns_;
   std::size_t rows_ = 0;
-  std::vector<Time> times_;
-  std::vector<double> values_;
-  std::vector<unsigned char> known_;
-  std::vector<Value> discrete_;
+  base::GuardedVector<Time> times_;
+  base::GuardedVector<double> values_;
+  base::GuardedVector<unsigned char> known_;
+  base::GuardedVector<Value> discrete_;
 };
 
 }  // namespace entrain::recording

@@ -127,6 +127,51 @@ TEST(TypedRecording, in_hdf5_is_read_back_as_the_nearest_numbers_and_texts_as_no
   EXPECT_EQ(results.find("a.y")->values, (std::vector<double>{0.5, 0.5, 0.5}));
 }
 
+// In every format the same signals are texts, with a sample in every row: an empty text is one, too.
+TEST(TypedRecording, texts_are_told_from_numbers_in_every_format) {
+  std::vector<Row> rows = kRows;
+  rows[1].integer = 7;  // MAT holds integers up to 2 to the 53
+  rows[1].natural = rows[2].natural = 7;
+  rows[2].integer = rows[0].integer = 7;
+  rows[1].text = "1e3";
+  rows[1].bytes.bytes = {0x1e, 0x39};  // "1e39", if it were a number
+  for (const auto format : kRecordFormats) {
+    SCOPED_TRACE(format);
+    const TemporaryFolder folder;
+    const auto file = folder / ("results." + std::string(format == kHdf5Format ? "h5" : format));
+    {
+      Recorder recorder(file, in_format(format));
+      record(recorder, rows);
+    }
+    const auto results = read_results(file);
+    ASSERT_EQ(results.columns.size(), kSignals.size());
+    EXPECT_EQ(results.axes.size(), 1U);
+    for (const auto& column : results.columns) {
+      SCOPED_TRACE(column.name);
+      EXPECT_EQ(column.values.size(), rows.size());
+      EXPECT_EQ(column.text, column.name == "a.s" || column.name == "a.x");
+      for (const double value : column.values) EXPECT_EQ(std::isnan(value), column.text);
+    }
+    EXPECT_EQ(results.find("a.s")->description, "");
+  }
+}
+
+TEST(TypedRecording, results_are_saved_without_texts_and_their_times) {
+  const Results results{
+      .axes = {{0.0, 1.0}, {}, {0.5}},
+      .columns = {{"a.y", "m", "", 0, {1.0, 2.0}}, {"b.s", "", "", 1, {}, true}, {"b.x", "", "", 2, {}, true}}};
+  for (const char* name : {"saved.csv", "saved.h5", "saved.mat"}) {
+    SCOPED_TRACE(name);
+    const TemporaryFolder folder;
+    write_results(results, folder / name);
+    const auto saved = read_results(folder / name);
+    ASSERT_EQ(saved.columns.size(), 1U);
+    EXPECT_EQ(saved.axes, (std::vector<std::vector<Time>>{{0.0, 1.0}}));
+    EXPECT_EQ(saved.find("a.y")->values, (std::vector<double>{1.0, 2.0}));
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder / "."), {}), 1) << "nothing but the file";
+  }
+}
+
 TEST(TypedRecording, in_mat_keeps_integers_up_to_2_to_the_53) {
   const TemporaryFolder folder;
   Recorder recorder(folder / "results.mat", in_format(kMatFormat));
