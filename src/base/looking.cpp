@@ -28,6 +28,10 @@ void share_processors(int processes) {
   sharing = std::max(1, processes);
 }
 
+int processes_that_share() {
+  return sharing.load(std::memory_order_relaxed);
+}
+
 int processors() {
   cpu_set_t set;
   CPU_ZERO(&set);

@@ -23,8 +23,9 @@ class Lookers {
 
 /// There is a processor for each who looks.
 bool may_look();
-/// From now on so many processes like this one share the processors.
+/// From now on so many processes like this one share its processors.
 void share_processors(int processes);
+int processes_that_share();
 /// That this process may use.
 int processors();
 

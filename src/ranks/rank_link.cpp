@@ -140,15 +140,19 @@ void RankLink::meet() {
                     {"what", fmt::format("Entrain {} there, {} here", peers_[r].version, peers_[0].version)}}}),
             true);
   }
+  const Peer& own = peers_[static_cast<std::size_t>(rank_)];
+  const std::set<int> usable(own.processors.begin(), own.processors.end());
   std::set<int> processors;
   std::size_t here = 0;
+  int beside = 0;  // ranks that may use a processor of this one; none where the launcher binds each to its own
   for (const auto& peer : peers_) {
-    if (peer.node != peers_[static_cast<std::size_t>(rank_)].node) continue;
+    if (peer.node != own.node) continue;
     ++here;
     processors.insert(peer.processors.begin(), peer.processors.end());
+    beside += std::any_of(peer.processors.begin(), peer.processors.end(), [&](int p) { return usable.count(p) > 0; });
   }
   shares_processors_ = here > std::max<std::size_t>(1, processors.size());
-  base::share_processors(static_cast<int>(here));
+  base::share_processors(beside);
   if (here == peers_.size()) share_memory();
 }
 

@@ -13,7 +13,7 @@ void ProcessPool::take(std::size_t number) {
   auto idle = std::find_if(workers_.begin(), workers_.end(), [](const Worker& each) { return !each.busy; });
   if (idle == workers_.end()) {
     runner_ = std::make_unique<CaseRunner>(context_);
-    workers_.push_back({std::make_unique<CaseProcess>(*runner_), false});
+    workers_.push_back({std::make_unique<CaseProcess>(*runner_, jobs_), false});
     idle = workers_.end() - 1;
   }
   idle->process->ask(number);

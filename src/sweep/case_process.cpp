@@ -45,7 +45,7 @@ constexpr std::uint64_t kMore = 0, kLast = 1;
 
 }  // namespace
 
-CaseProcess::CaseProcess(CaseServer& server) {
+CaseProcess::CaseProcess(CaseServer& server, std::size_t at_once) {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
     throw base::file_error("make", "a socket", errno);
@@ -56,7 +56,7 @@ CaseProcess::CaseProcess(CaseServer& server) {
   const int error = errno;
   if (process_ == 0) {
     ::close(ends[0]);
-    base::share_processors(base::processors());  // other cases keep them busy
+    base::share_processors(base::processes_that_share() * static_cast<int>(at_once));
     serve(ends[1], parent, server, temporary_.content());
   }
   ::close(ends[1]);

@@ -25,7 +25,8 @@ class CaseServer {
 /// A copy of this process that answers requests one at a time, and whose end is no end of this one.
 class CaseProcess {
  public:
-  explicit CaseProcess(CaseServer& server);  ///< forks
+  /// Forks. `at_once`: processes like it that work at the same time.
+  explicit CaseProcess(CaseServer& server, std::size_t at_once = 1);
   ~CaseProcess();                            ///< ends it
   CaseProcess(const CaseProcess&) = delete;
   CaseProcess& operator=(const CaseProcess&) = delete;
