@@ -7,7 +7,7 @@
 
 namespace entrain::base {
 
-/// Pages of their own between two that nobody may touch: foreign code that writes beyond the end of its memory ends
+/// Pages of their own between two that must not be touched: foreign code that writes beyond the end of its memory ends
 /// there, and does not change what lies here. Throws std::bad_alloc.
 void* allocate_guarded(std::size_t bytes);
 void free_guarded(void* memory, std::size_t bytes) noexcept;

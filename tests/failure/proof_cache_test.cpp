@@ -155,6 +155,22 @@ TEST_F(ProofCache, entry_of_another_fmu_is_none) {
   EXPECT_FALSE(found(fmu).can.rollback);
 }
 
+// Another version may try other things, and an FMU may do other things on another processor.
+TEST_F(ProofCache, entry_of_another_version_or_processor_is_none) {
+  using subsystem::Prover;
+  const subsystem::ProofKey key{"0123", "co-simulation", 0.1, {}};
+  subsystem::FmuAbilities abilities;
+  abilities.rollback = true;
+  subsystem::keep_proof(key, "part.fmu", abilities);
+  ASSERT_TRUE(subsystem::kept_proof(key, "part.fmu"));
+  EXPECT_TRUE(subsystem::kept_proof(key, "part.fmu")->rollback);
+  const Prover& here = Prover::here();
+  EXPECT_FALSE(subsystem::kept_proof(key, "part.fmu", {here.version + "1", here.processor}));
+  EXPECT_FALSE(subsystem::kept_proof(key, "part.fmu", {here.version, "another"}));
+  subsystem::keep_proof(key, "part.fmu", {}, {here.version, "another"});
+  EXPECT_TRUE(subsystem::kept_proof(key, "part.fmu")->rollback) << "both have their own";
+}
+
 TEST_F(ProofCache, folder_that_cannot_be_written_is_no_error) {
   write_text(cache_, "a file");
   EXPECT_TRUE(found(write("once")).can.rollback);

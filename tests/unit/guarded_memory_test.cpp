@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kPageOfDoubles = 512;
 
-TEST(GuardedMemoryDeathTest, who_writes_beyond_either_end_dies_there) {
+TEST(GuardedMemoryDeathTest, writing_beyond_either_end_ends_the_process) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   GuardedVector<double> numbers(kPageOfDoubles, 1.0);
   volatile double* begin = numbers.data();

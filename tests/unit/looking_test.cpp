@@ -15,7 +15,7 @@ class Looking : public testing::Test {
   void TearDown() override { share_processors(1); }
 };
 
-TEST_F(Looking, is_allowed_while_there_is_a_processor_for_everyone_who_looks) {
+TEST_F(Looking, is_allowed_while_there_is_a_processor_for_all_that_look) {
   EXPECT_TRUE(may_look());
   {
     Lookers others(processors() - 1);

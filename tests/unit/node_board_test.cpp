@@ -74,7 +74,7 @@ TEST(NodeBoard, many_exchanges_of_two_threads_bring_the_blocks_of_their_number) 
   EXPECT_EQ(wrong, 0U);
 }
 
-TEST(NodeBoard, of_a_name_that_nobody_has_is_refused) {
+TEST(NodeBoard, of_a_name_that_is_not_there_is_refused) {
   EXPECT_THROW(NodeBoard("/proc/self/fd/nothing", 2, 1), std::system_error);
 }
 

@@ -128,7 +128,7 @@ TEST(TypedRecording, in_hdf5_is_read_back_as_the_nearest_numbers_and_texts_as_no
 }
 
 // In every format the same signals are texts, with a sample in every row: an empty text is one, too.
-TEST(TypedRecording, texts_are_told_from_numbers_in_every_format) {
+TEST(TypedRecording, texts_are_distinguished_from_numbers_in_every_format) {
   std::vector<Row> rows = kRows;
   rows[1].integer = 7;  // MAT holds integers up to 2 to the 53
   rows[1].natural = rows[2].natural = 7;

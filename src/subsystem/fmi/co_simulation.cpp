@@ -246,7 +246,7 @@ void CoSimulation::set_inputs(std::span<const double> inputs) {
 
 void CoSimulation::throw_endless_events() {
   ErrorContext where = reporter_.context(end_.time);
-  where.remedy = "The fault is in this FMU: it reports an event again and again without advancing";
+  where.remedy = "It reports an event again and again without advancing: ask its vendor";
   throw Error(ErrorCode::SubsystemFailed,
               {FactCode::FmuEventsInPlace, {}, {{"events", kMostEventsInPlace}, {"said", reporter_.log().take_text()}}},
               where);

@@ -16,7 +16,7 @@ EventOutcome settle_discrete_states(FmuInstance& instance, FmuLog& log, const Er
     if (!update.again || update.terminate) return outcome;
   }
   ErrorContext remedied = context;
-  remedied.remedy = "The fault is in this FMU: two of its discrete states may depend on each other";
+  remedied.remedy = "Two of its discrete states may depend on each other: ask its vendor";
   throw Error(ErrorCode::SubsystemFailed,
               {FactCode::FmuDiscreteUnsettled, {}, {{"updates", kMostPasses}, {"said", log.take_text()}}}, remedied);
 }

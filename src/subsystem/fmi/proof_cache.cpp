@@ -46,24 +46,20 @@ constexpr std::uintmax_t kLargestEntry = 1 << 20;
 constexpr std::size_t kMostEntries = 2000;
 constexpr const char* kExtension = ".proof";
 
-/// Of the first processor: libraries choose their code by its name and flags.
-std::string processor() {
-  static const std::string known = [] {
-    std::ifstream file("/proc/cpuinfo");
-    std::string text;
-    for (std::string line; std::getline(file, line) && !line.empty();) {
-      if (line.starts_with("model name") || line.starts_with("flags")) text += line;
-    }
-    return base::hexadecimal(base::sha256(std::as_bytes(std::span(text))));
-  }();
-  return known;
+/// The first one.
+std::string processor_of_this_machine() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string text;
+  for (std::string line; std::getline(file, line) && !line.empty();) {
+    if (line.starts_with("model name") || line.starts_with("flags")) text += line;
+  }
+  return base::hexadecimal(base::sha256(std::as_bytes(std::span(text))));
 }
 
 /// The whole of what a proof belongs to. Codes of facts are numbers, which another build of one version may count
 /// otherwise.
-base::Bytes identity_of(const ProofKey& key) {
-  return base::to_bytes(std::string(ENTRAIN_VERSION), static_cast<std::uint64_t>(fact_catalogue().size()), processor(),
-                        key);
+base::Bytes identity_of(const ProofKey& key, const Prover& prover) {
+  return base::to_bytes(static_cast<std::uint64_t>(fact_catalogue().size()), prover, key);
 }
 
 fs::path entry_of(const fs::path& folder, const base::Bytes& identity) {
@@ -151,15 +147,20 @@ void write_entry(const fs::path& file, const base::Bytes& content) {
 
 }  // namespace
 
+const Prover& Prover::here() {
+  static const Prover known{ENTRAIN_VERSION, processor_of_this_machine()};
+  return known;
+}
+
 fs::path cache_folder() {
   const std::lock_guard lock(chosen_cache().mutex);
   return chosen_cache().path;
 }
 
-std::optional<FmuAbilities> kept_proof(const ProofKey& key, const std::string& name) {
+std::optional<FmuAbilities> kept_proof(const ProofKey& key, const std::string& name, const Prover& prover) {
   const auto folder = cache_folder();
   if (folder.empty()) return std::nullopt;
-  const auto identity = identity_of(key);
+  const auto identity = identity_of(key, prover);
   const auto content = content_of(entry_of(folder, identity));
   const auto payload = content ? without_sum(*content) : std::nullopt;
   if (!payload) return std::nullopt;
@@ -175,11 +176,11 @@ std::optional<FmuAbilities> kept_proof(const ProofKey& key, const std::string& n
   }
 }
 
-void keep_proof(const ProofKey& key, const std::string& name, FmuAbilities abilities) {
+void keep_proof(const ProofKey& key, const std::string& name, FmuAbilities abilities, const Prover& prover) {
   const auto folder = cache_folder();
   if (folder.empty() || abilities.depends_on_load) return;
   rename(abilities.warnings, name, {});
-  const auto identity = identity_of(key);
+  const auto identity = identity_of(key, prover);
   write_entry(entry_of(folder, identity), with_sum(base::to_bytes(identity, abilities)));
 }
 
