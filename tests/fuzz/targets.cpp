@@ -8,16 +8,21 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/archive.hpp"
+#include "base/sha256.hpp"
 #include "description/osp_file.hpp"
 #include "description/ssp_document.hpp"
 #include "description/ssp_file.hpp"
 #include "description/system_file.hpp"
+#include "entrain/entrain.hpp"
 #include "entrain/error.hpp"
+#include "entrain/fact_codes.hpp"
+#include "entrain/learning.hpp"
 #include "outside/datagram.hpp"
 #include "outside/sequence.hpp"
 #include "read/csv_reader.hpp"
@@ -25,6 +30,7 @@
 #include "record/column_source.hpp"
 #include "record/journal.hpp"
 #include "report/frames_json.hpp"
+#include "session/checkpoint_file.hpp"
 #include "subsystem/fmi/elf_file.hpp"
 #include "subsystem/fmi/model_description.hpp"
 #include "subsystem/native/csv_source.hpp"
@@ -50,6 +56,7 @@ class ScratchFile {
     path_ = folder / ("entrain-fuzz-" + std::to_string(::getpid()) + extension);
   }
   ~ScratchFile() { ::unlink(path_.c_str()); }
+  const fs::path& path() const { return path_; }
   ScratchFile(const ScratchFile&) = delete;
   ScratchFile& operator=(const ScratchFile&) = delete;
 
@@ -188,6 +195,46 @@ void frames(std::string_view bytes) {
   shown.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
+void learned(std::string_view bytes) {
+  static const ScratchFile file(".json");
+  try {
+    const auto read = read_learned(file.write(bytes));
+    save_learned(read, file.path());
+    require(read_learned(file.path()).corrections.size() == read.corrections.size(), "a correction got lost");
+  } catch (const Error&) {
+  }
+}
+
+/// What follows the version in a checkpoint, which is of this one, and has the right length and checksum.
+void checkpoint(std::string_view bytes) {
+  constexpr std::size_t kBeforeSize = 12;  // letters and format
+  static const ScratchFile file(".state");
+  static const std::string head = [] {
+    session::write_checkpoint(file.path(), {});
+    std::ifstream written(file.path(), std::ios::binary);
+    std::string letters(kBeforeSize, '\0');
+    written.read(letters.data(), kBeforeSize);
+    return letters;
+  }();
+  const auto append = [](std::string& to, const base::Bytes& part) {
+    to.append(reinterpret_cast<const char*>(part.data()), part.size());
+  };
+  std::string content;
+  append(content, base::to_bytes(std::string(version())));
+  content += bytes;
+  std::string all = head;
+  append(all, base::to_bytes(static_cast<std::uint64_t>(content.size())));
+  all += content;
+  const auto sum = base::sha256(std::as_bytes(std::span(all)));
+  all.append(reinterpret_cast<const char*>(sum.data()), sum.size());
+  try {
+    session::read_checkpoint(file.write(all));
+  } catch (const Error& error) {
+    require(error.fact().code != FactCode::CheckpointDamaged && error.fact().code != FactCode::CheckpointVersion,
+            "not what this target is made for");
+  }
+}
+
 /// A table over time as a source, in both ways of reading it between its rows.
 void csv_source(std::string_view bytes) {
   for (const auto interpolation : {TableInterpolation::Hold, TableInterpolation::Linear}) {
@@ -291,7 +338,9 @@ const std::vector<Target>& targets() {
                                        {"answer", answer},
                                        {"datagram", datagram},
                                        {"journal", journal},
-                                       {"frames", frames}};
+                                       {"frames", frames},
+                                       {"learned", learned},
+                                       {"checkpoint", checkpoint}};
   return all;
 }
 
