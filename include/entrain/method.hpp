@@ -94,6 +94,9 @@ class ENTRAIN_API Method : public HasOptions {
   virtual std::vector<Fact> notes(const CoupledSystem&) const { return {}; }
   /// How the run went, for the summary; asked at the end.
   virtual std::vector<Fact> closing_notes(const CoupledSystem&) const { return {}; }
+  /// Whose steps ended with the latest macro step, of a method that gives subsystems steps of their own: what was
+  /// measured of the others has not changed. Empty where it is not known.
+  virtual std::span<const SubsystemId> communicated() const { return {}; }
   /// The steps it gave this subsystem, if not those of all.
   virtual std::optional<OwnSteps> own_steps(SubsystemId) const { return std::nullopt; }
   /// What may have degraded the result; asked at the end.

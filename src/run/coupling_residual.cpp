@@ -23,7 +23,8 @@ void CouplingResidual::begin(Time start) {
   all_met_ = false;
 }
 
-void CouplingResidual::update(Time now) {
+void CouplingResidual::update(Time now, std::span<const SubsystemId> communicated) {
+  if (!communicated.empty()) return update_of(communicated, now);
   const double* output = system_->outputs().data();
   for (base::SignalRange& range : ranges_) range.take(*output++);
   is_latest_ = false;
@@ -53,13 +54,27 @@ void CouplingResidual::compare_and_keep() {
   is_latest_ = true;
 }
 
-void CouplingResidual::compare_synchronized(Time now) {
-  for (std::size_t i = 0; i < difference_.size(); ++i) {
-    if (!both_ends_communicated(InputId{i}, now)) continue;
-    met_[i] = 1;
-    const double arrived = system_->engine().transfer().uncorrected(InputId{i}, system_->signals());
-    difference_[i] = std::max(difference_[i], std::abs(system_->inputs()[i] - arrived));
+/// One of many communicates: the work is that of its connections.
+void CouplingResidual::update_of(std::span<const SubsystemId> communicated, Time now) {
+  const auto& graph = system_->graph();
+  is_latest_ = false;
+  for (const SubsystemId s : communicated) {
+    for (const OutputId y : graph.outputs_of(s)) ranges_[y].take(system_->outputs()[y]);
   }
+  for (const SubsystemId s : communicated) {
+    for (const InputId u : graph.inputs_of(s)) compare_if_synchronized(u, now);
+  }
+}
+
+void CouplingResidual::compare_synchronized(Time now) {
+  for (std::size_t i = 0; i < difference_.size(); ++i) compare_if_synchronized(InputId{i}, now);
+}
+
+void CouplingResidual::compare_if_synchronized(InputId input, Time now) {
+  if (!both_ends_communicated(input, now)) return;
+  met_[input] = 1;
+  const double arrived = system_->engine().transfer().uncorrected(input, system_->signals());
+  difference_[input] = std::max(difference_[input], std::abs(system_->inputs()[input] - arrived));
 }
 
 /// A source or consumer that communicates less often is compared where it does.

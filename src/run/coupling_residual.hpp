@@ -17,8 +17,8 @@ class CouplingResidual {
 
   /// At the start, where the signals were made consistent.
   void begin(Time start);
-  /// Call after every macro step, with the time reached.
-  void update(Time now);
+  /// Call after every macro step, with the time reached and Method::communicated.
+  void update(Time now, std::span<const SubsystemId> communicated = {});
 
   /// The values below hold for the signals as they were when this was called.
   void look_back();
@@ -42,7 +42,9 @@ class CouplingResidual {
 
  private:
   [[gnu::noinline]] void compare_and_keep();
+  [[gnu::noinline]] void update_of(std::span<const SubsystemId> communicated, Time now);
   [[gnu::noinline]] void compare_synchronized(Time now);
+  void compare_if_synchronized(InputId input, Time now);
   bool both_ends_communicated(InputId input, Time now) const;
   const std::string& unit_of(OutputId output) const;
 

@@ -20,31 +20,49 @@ EnergyMonitor::EnergyMonitor(const CoupledSystem& system) : system_(&system) {
   for (const auto& bond : system.engine().bonds()) {
     meters_.push_back({graph.owner(bond.effort.input), graph.owner(bond.flow.input), 0.0});
   }
+  if (meters_.empty()) return;
+  meters_of_.resize(system.size());
+  for (std::size_t b = 0; b < meters_.size(); ++b) {
+    meters_of_[meters_[b].one].push_back(static_cast<std::uint32_t>(b));
+  }
 }
 
 void EnergyMonitor::begin(Time start) {
   for (auto& meter : meters_) meter.measured = start;
 }
 
-void EnergyMonitor::measure(Time now) {
-  const coupling::PowerBond* bond = system_->engine().bonds().data();
-  const auto inputs = system_->inputs();
-  const auto outputs = system_->outputs();
+/// Where both sides communicate.
+void EnergyMonitor::measure_all(Time now) {
   const bool all_communicate = system_->all_at(now);
-  for (Meter& meter : meters_) {
-    const coupling::PowerBond& crossed = *bond++;
-    if (!all_communicate && (system_->time_of(meter.one) != now || system_->time_of(meter.other) != now))
-      continue;  // measured where both communicate
-    const coupling::BondPowers powers = coupling::powers_of(crossed, inputs, outputs);
-    const Duration size = now - meter.measured;
-    meter.measured = now;
-    ++meter.measurements;
-    meter.power = powers.residual();
-    meter.energy += size * meter.power;
-    meter.transferred += size * std::abs(powers.received);
-    meter.most_power = std::max(meter.most_power, std::abs(meter.power));
-    if (meter.energy > meter.most_energy) meter.most_energy = meter.energy, meter.most_time = now;
+  for (std::size_t b = 0; b < meters_.size(); ++b) {
+    const Meter& meter = meters_[b];
+    if (all_communicate || (system_->time_of(meter.one) == now && system_->time_of(meter.other) == now)) {
+      measure(b, now);
+    }
   }
+}
+
+void EnergyMonitor::measure_of(std::span<const SubsystemId> communicated, Time now) {
+  for (const SubsystemId s : communicated) {
+    if (system_->time_of(s) != now) continue;
+    for (const std::size_t b : meters_of_[s]) {
+      if (system_->time_of(meters_[b].other) == now) measure(b, now);
+    }
+  }
+}
+
+void EnergyMonitor::measure(std::size_t bond, Time now) {
+  Meter& meter = meters_[bond];
+  const coupling::BondPowers powers =
+      coupling::powers_of(system_->engine().bonds()[bond], system_->inputs(), system_->outputs());
+  const Duration size = now - meter.measured;
+  meter.measured = now;
+  ++meter.measurements;
+  meter.power = powers.residual();
+  meter.energy += size * meter.power;
+  meter.transferred += size * std::abs(powers.received);
+  meter.most_power = std::max(meter.most_power, std::abs(meter.power));
+  if (meter.energy > meter.most_energy) meter.most_energy = meter.energy, meter.most_time = now;
 }
 
 std::vector<BondSummary> EnergyMonitor::summary() const {

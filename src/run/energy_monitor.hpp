@@ -17,9 +17,10 @@ class EnergyMonitor {
   explicit EnergyMonitor(const CoupledSystem& system);
 
   void begin(Time start);
-  /// After a macro step.
-  void update(Time now) {
-    if (!meters_.empty()) measure(now);
+  /// After a macro step; `communicated` as Method::communicated.
+  void update(Time now, std::span<const SubsystemId> communicated = {}) {
+    if (meters_.empty()) return;
+    communicated.empty() ? measure_all(now) : measure_of(communicated, now);
   }
 
   std::vector<BondSummary> summary() const;
@@ -50,10 +51,13 @@ class EnergyMonitor {
   }
 
  private:
-  void measure(Time now);
+  void measure_all(Time now);
+  [[gnu::noinline]] void measure_of(std::span<const SubsystemId> communicated, Time now);
+  void measure(std::size_t bond, Time now);
 
   const CoupledSystem* system_;
   std::vector<Meter> meters_;
+  std::vector<std::vector<std::uint32_t>> meters_of_;  // by Meter::one
 };
 
 /// Recordable: "bonds.NAME.residual_power" and "bonds.NAME.residual_energy".

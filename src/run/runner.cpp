@@ -238,8 +238,9 @@ void Runner::advance_while_before(Time t, Steps steps) {
     summary_.iterations += report.iterations;
     summary_.rejected_steps += report.rejected;
     if (!plain) follow_step(before);
-    residual_.update(summary_.reached);
-    energy_.update(summary_.reached);
+    const auto communicated = plain ? method_.communicated() : std::span<const SubsystemId>();
+    residual_.update(summary_.reached, communicated);
+    energy_.update(summary_.reached, communicated);
     for (auto* watcher : watchers_) watcher->after_step(system_, before, summary_.reached);
     if (!observers_.empty() && summary_.reached > before) notify_observers();
     if (!plain) {

@@ -76,6 +76,7 @@ class F3ornits final : public Method {
 
   std::vector<Fact> notes(const CoupledSystem& system) const override;
   std::vector<Fact> closing_notes(const CoupledSystem& system) const override;
+  std::span<const SubsystemId> communicated() const override { return due_; }
   std::optional<OwnSteps> own_steps(SubsystemId s) const override;
   std::vector<Signal> own_signals(const Graph& graph) const override;
   void own_values(std::span<double> values) const override;
