@@ -66,14 +66,14 @@ std::string_view format_named(const std::filesystem::path& file) {
 }
 
 /// The numbers of results, with the axes that they need: of texts and bytes there are no values.
-struct Numbers {
+struct SavedNumbers {
   std::vector<const Results::Column*> columns;
   std::vector<const std::vector<Time>*> axes;
   std::vector<std::size_t> axis;  // of each column
 };
 
-Numbers numbers_of(const Results& results) {
-  Numbers numbers;
+SavedNumbers numbers_of(const Results& results) {
+  SavedNumbers numbers;
   for (const auto& column : results.columns) {
     if (column.text) continue;
     const auto* times = &results.axes[column.axis];
@@ -85,7 +85,7 @@ Numbers numbers_of(const Results& results) {
   return numbers;
 }
 
-RecordedLayout layout_of(const Numbers& numbers) {
+RecordedLayout layout_of(const SavedNumbers& numbers) {
   RecordedLayout layout;
   layout.groups.resize(numbers.axes.size());
   for (std::size_t c = 0; c < numbers.columns.size(); ++c) {
@@ -105,7 +105,7 @@ RecordedLayout layout_of(const Numbers& numbers) {
 }
 
 /// Row by row: at each time the samples of the axes that have one there.
-void write_rows(const Numbers& numbers, ResultsFile& file) {
+void write_rows(const SavedNumbers& numbers, ResultsFile& file) {
   constexpr std::size_t kRows = 1024;
   const auto& axes = numbers.axes;
   RowBlock block(numbers.columns.size(), axes.size(), kRows);
