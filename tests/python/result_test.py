@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import entrain as en
-from conftest import EXAMPLES
+from conftest import EXAMPLES, memory
 
 
 @pytest.fixture(scope="module")
@@ -32,13 +32,15 @@ def test_ten_million_samples_are_not_copied():
     one = s.run(stop=1, estimate=False).names[0]
     r = s.run(stop=1e5, step=0.01, method="jacobi", options={"degree": 0}, record=[one], estimate=False)
     signal = r[r.names[0]]
-    assert len(signal.values) == 10_000_001
-    assert address(signal.values) == address(r[r.names[0]].values)
-    assert address(np.asarray(signal)) == address(signal.values)
-    before = address(signal.values)
-    values = signal.values
-    del r, signal
-    assert address(values) == before and math.isfinite(values.sum())  # they live as long as the array
+    before = memory()
+    values, t = signal.values, signal.t
+    arrays = [values, t, signal.values, signal.t, np.asarray(signal)]  # all of them live: no two share a place by chance
+    for array, same in zip(arrays, (values, t, values, t, values)):
+        assert len(array) == 10_000_001
+        assert not array.flags.owndata and address(array) == address(same)
+    assert memory() - before < 8e6  # a copy has 80 MB
+    del r, signal, arrays
+    assert t[-1] == pytest.approx(1e5) and math.isfinite(values.sum())  # they live as long as the array
 
 
 def test_t_values_unit_error(result):

@@ -1,13 +1,12 @@
 """Systems as functions and as environments."""
 import math
 import pickle
-import resource
 
 import numpy as np
 import pytest
 
 import entrain as en
-from conftest import BUILD, EXAMPLES
+from conftest import BUILD, EXAMPLES, memory
 
 
 @pytest.fixture
@@ -136,11 +135,6 @@ def test_reset_with_other_values_is_for_one_episode():
         en.System(EXAMPLES / "lotka_volterra").gym(actions=[], observations=["no.*"], reward=abs, step=0.1)
     with pytest.raises(TypeError, match="actions is a list"):
         en.System(EXAMPLES / "lotka_volterra").gym(actions="prey.alpha", observations=["prey.*"], reward=abs, step=0.1)
-
-
-def memory():
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * resource.getpagesize()
 
 
 def test_ten_thousand_resets_leak_nothing():
