@@ -112,6 +112,58 @@ def test_saved_results_read_back_to_the_same_bits(result, tmp_path):
                 assert np.array_equal(again[signal].values, r[signal].values)
 
 
+class Wordy:
+    outputs = {"y": 0.0, "m": "begun", "b": b""}
+
+    def step(self, t, h, u):
+        return t, "going on", b"12"
+
+
+def wordy(**keys):
+    s = en.System()
+    s["a"] = Wordy
+    return s.run(stop=1, step=0.1, estimate=False, **keys)
+
+
+def test_texts_are_refused_where_numbers_are_wanted():
+    text = wordy()["a.m"]
+    assert text.is_text and len(text) == len(text.t) == 11 and "11 texts" in repr(text)
+    for use in (lambda: text.values, lambda: text.last, lambda: text.at(0.5), lambda: np.asarray(text)):
+        with pytest.raises(TypeError, match=r"a\.m is a signal of texts .*out="):
+            use()
+    s = en.System()
+    s["a"] = Wordy
+    s.stop, s.step = 1.0, 0.1
+    for on_failure in ("raise", "nan"):
+        with pytest.raises(TypeError, match=r"a\.m is"):
+            s.function([], ["a.m"], on_failure=on_failure)([])
+
+
+def test_tables_and_plots_have_the_numbers_and_refuse_texts_that_are_named(monkeypatch):
+    r = wordy()
+    assert list(r.to_pandas().columns) == ["a.y"]
+    assert list(r.to_xarray()) == ["a.y"]
+    assert r.to_polars().columns == ["time", "a.y"]
+    assert len(r.plot().axes) == 1
+    for use in (r.to_pandas, r.to_xarray, r.to_polars, r.plot):
+        with pytest.raises(TypeError, match=r"a\.b is"):
+            use("a.b", "*.y")
+        with pytest.raises(TypeError, match=r"a\.b, a\.m are|a\.m, a\.b are"):
+            wordy(record=["a.m", "a.b"]).to_pandas()
+    monkeypatch.setattr("entrain._core.require_pages", no_pages)
+    assert "a.y" in r._repr_html_()
+
+
+def no_pages():
+    raise en.Error({"text": "no pages"})
+
+
+def test_texts_that_are_not_saved_are_a_warning(tmp_path):
+    with pytest.warns(en.EntrainWarning, match=r"not saved in .*a\.[mb], a\.[mb] are"):
+        wordy().save(tmp_path / "results.csv")
+    assert en.Result(tmp_path / "results.csv").names == ["a.y"]
+
+
 def test_plot_has_a_curve_and_a_band_per_signal(result):
     import matplotlib
 
