@@ -38,6 +38,10 @@ def memory():
         return int(file.read().split()[1]) * resource.getpagesize()
 
 
+def open_files():
+    return len(os.listdir("/proc/self/fd"))
+
+
 @pytest.fixture
 def program():
     """Runs the program; returns its exit code."""
