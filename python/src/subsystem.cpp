@@ -32,6 +32,7 @@ class PythonSubsystem : public Subsystem, Rollback, Reset, Tuning, DiscreteValue
     capabilities_.rollback = can_save_;
     capabilities_.reset = true;
     capabilities_.output_refresh = can_evaluate_;
+    capabilities_.calling_thread = true;  // Ctrl-C interrupts Python code in the main thread alone
     capabilities_.feedthrough = Feedthrough(variables_.outputs.size(), variables_.inputs.size(), can_evaluate_);
     if (const nb::object step = adapter.attr("step_size"); !step.is_none()) {
       capabilities_.imposed_step = nb::cast<double>(step);

@@ -57,8 +57,13 @@ std::atomic<std::atomic<bool>*> interrupted_flag = nullptr;
 int handlers = 0;  // that live; changed by the main thread alone
 struct sigaction before_us;
 
-/// Besides that of Python, which makes a KeyboardInterrupt where Python code runs.
+/// Besides that of Python, which makes a KeyboardInterrupt where Python code runs. The system may choose any thread for
+/// a signal, but code in the main thread, `time.sleep` too, notices only what arrives there.
 void on_interrupt(int number) {
+  if (gettid() != getpid()) {
+    ::tgkill(getpid(), getpid(), number);
+    return;
+  }
   if (auto* flag = interrupted_flag.load()) flag->store(true);
   if (before_us.sa_handler != SIG_DFL && before_us.sa_handler != SIG_IGN) before_us.sa_handler(number);
 }

@@ -15,8 +15,9 @@ from entrain import _progress
 from conftest import EXAMPLES
 
 HEAD = f"""
-import sys, warnings
+import faulthandler, sys, warnings
 import entrain as en
+faulthandler.dump_traceback_later(50, exit=True)  # what hangs is seen
 warnings.simplefilter("ignore")
 def ready():
     print("ready", flush=True)
@@ -99,6 +100,135 @@ assert abs(r["a.y"].t[-1] - 0.5) < 1e-9
 print("kept", len(r["a.y"]))
 """)
     assert output == "kept 6\n"
+
+
+# A subsystem whose code never returns: `where` it is, once its parameter k or its input u is 2. Cases of a sweep are
+# processes without an output of their own.
+STUCK = """
+import os, time
+out = os.dup(1)
+def ready():
+    os.write(out, b"ready\\n")
+def system(where, k=1.0):
+    class Stuck:
+        inputs, outputs = {"u": 0.0}, ["y"]
+        parameters = {"k": 1.0}
+        def stay(self, here, u=0.0):
+            if here == where and 2.0 in (self.k, u):
+                ready()
+                BODY
+        def initialize(self, start, stop):
+            self.stay("initialize")
+        def evaluate(self, t, u):
+            self.stay("evaluate")
+            return t
+        def step(self, t, h, u):
+            if t > 0.45: self.stay("step", u["u"])
+            return t + h
+    s = en.System()
+    s["a"] = Stuck
+    s["a.k"] = k
+    s.stop, s.step = 1.0, 0.1
+    return s
+"""
+NEVER_RETURNS = {
+    "initialize": ("""
+r = system("initialize", k=2.0).run()
+print(r.termination, len(r["a.y"]))
+""", "interrupted 0"),
+    "evaluate": ("""
+r = system("evaluate", k=2.0).run()
+print(r.termination, len(r["a.y"]))
+""", "interrupted 0"),
+    "simulate": ("""
+with system("step", k=2.0).simulate() as sim:
+    try:
+        sim.run()
+    except KeyboardInterrupt:
+        print("interrupted", sim.time)
+""", "interrupted 0.5"),
+    "function": ("""
+f = system("step").function(["a.k"], ["a.y"], on_failure="nan")
+first = f([1.0])
+try:
+    f([2.0])
+except KeyboardInterrupt:
+    print("interrupted", f([1.0]) == first)
+""", "interrupted True"),
+    "gym": ("""
+env = system("step").gym(actions=["a.u"], observations=["a.y"], reward=lambda sample: 0.0, step=0.1, stop=1.0)
+env.reset()
+try:
+    for _ in range(9): env.step([2.0])
+except KeyboardInterrupt:
+    env.reset()
+    print("interrupted", env.step([0.0])[0])
+""", "interrupted [0.1]"),
+    "sweep": ("""
+study = system("step").sweep({"a.k": [1.0, 1.2, 2.0, 1.3]}, quantities=["end = last(a.y)"], jobs=1, estimate=False)
+print("interrupted", study["a.k"].tolist())
+with open(f"/proc/self/task/{os.getpid()}/children") as file: assert file.read() == ""
+""", "interrupted [1.0, 1.2]"),
+}
+
+
+@pytest.mark.parametrize("body", ["while True: pass", "time.sleep(1e6)"])
+@pytest.mark.parametrize("where", NEVER_RETURNS)
+def test_code_that_never_returns_in(where, body):
+    script, expected = NEVER_RETURNS[where]
+    assert interrupted(STUCK.replace("BODY", body) + script) == expected + "\n"
+
+
+@pytest.mark.parametrize("body", ["while True: pass", "time.sleep(1e6)"])
+def test_a_callback_that_never_returns_beside_threads(body):
+    """Python interrupts its main thread alone. Many tries: which thread steps, and which one gets the signal, is chance."""
+    tries = 20
+    process = subprocess.Popen([sys.executable, "-c", HEAD + f"""
+import threading, time
+class Idle:
+    outputs = ["y"]
+    def step(self, t, h, u):
+        return t
+class Stuck(Idle):
+    def step(self, t, h, u):
+        if t > 0.45:
+            ready()
+            {body}
+        return t
+s = en.System()
+for number in range(6): s[f"idle{{number}}"] = Idle
+s["stuck"] = Stuck
+for _ in range({tries}):
+    r = s.run(stop=1, step=0.1, threads=4, method="jacobi", estimate=False)
+    assert r.termination == "interrupted" and len(r["stuck.y"]) == 6, r
+"""], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    for _ in range(tries):
+        assert process.stdout.readline() == "ready\n", process.stderr.read()
+        time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 0, process.stderr.read()
+
+
+def test_ctrl_c_that_arrives_in_another_thread_wakes_the_main_one():
+    output = interrupted("""
+import signal, threading, time
+def interrupt_here():
+    time.sleep(0.2)
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+class Asleep:
+    outputs = ["y"]
+    def step(self, t, h, u):
+        if t > 0.45:
+            threading.Thread(target=interrupt_here, daemon=True).start()
+            time.sleep(1e6)
+        return t
+s = en.System()
+s["a"] = Asleep
+ready()
+r = s.run(stop=1, step=0.1, estimate=False)
+print(r.termination, len(r["a.y"]))
+""", signals=())
+    assert output == "interrupted 6\n"
 
 
 def test_a_step_of_a_simulation_raises_keyboard_interrupt():

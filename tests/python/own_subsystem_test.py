@@ -1,6 +1,7 @@
 """Subsystems written in Python."""
 import math
 import pickle
+import threading
 import traceback
 
 import numpy as np
@@ -357,6 +358,20 @@ def test_a_change_of_the_system_while_it_runs_is_for_the_next_run():
     assert s.run(estimate=False)["rotor.w"].t[-1] == 0.1
 
 
-def test_threads_call_python_one_after_the_other():
-    one, four = loop(Controller()).run(estimate=False), loop(Controller()).run(threads=4, estimate=False)
+@pytest.mark.filterwarnings("ignore::entrain.EntrainWarning")
+@pytest.mark.parametrize("method", ["jacobi", "ifosmondi"])
+def test_with_threads_python_is_called_by_the_one_that_runs_the_system(method):
+    callers = set()
+
+    class Noting(Saving):
+        def step(self, t, h, u):
+            callers.add(threading.current_thread())
+            return super().step(t, h, u)
+
+        def save(self):
+            callers.add(threading.current_thread())
+            return super().save()
+
+    one, four = (loop(Noting, Rotor()).run(threads=n, method=method, estimate=False) for n in (1, 4))
+    assert callers == {threading.main_thread()}
     assert np.array_equal(one["rotor.w"].values, four["rotor.w"].values)
