@@ -116,7 +116,15 @@ void throw_as_error(const nb::python_error& error, const std::string& subsystem,
                 context);
   }
   const auto text = nb::module_::import_("entrain._error").attr("one_line")(error.value());
-  throw Error(ErrorCode::SubsystemFailed, nb::cast<std::string>(text), context);
+  throw_raised(nb::cast<std::string>(text), subsystem, function, time);
+}
+
+void throw_raised(const std::string& what, const std::string& subsystem, const char* function,
+                  std::optional<Time> time) {
+  Fact fact{FactCode::PythonRaised, {}, {{"function", function}, {"what", what}}};
+  if (!subsystem.empty()) fact.subjects = {subsystem};
+  throw Error(ErrorCode::SubsystemFailed, std::move(fact),
+              {subsystem, "", time, "Correct the code in Python; __cause__ of the error has the traceback"});
 }
 
 Value value_of(nb::handle object) {
