@@ -38,7 +38,7 @@ class Verdict:
     """May the result be trusted? As `verdict` in run.json; docs/report.md explains the grades.
 
     Attributes:
-        grade: "trusted", "check", "unreliable" or "unknown"
+        grade: "trusted", "check", "unreliable" or "unknown"; "pending" until the run has been judged
         headline: one sentence
         output: the output that decides
         error, bound, max_error: of that output, relative to its range
@@ -176,7 +176,8 @@ class Result:
     Attributes:
         verdict: how far it can be trusted
         summary: run.json, as plain data
-        termination: "completed", "interrupted" or "failed"
+        termination: "completed", "interrupted" or "failed"; "running" in the folder of a run that is under way, or whose
+            process was killed: the signals are those up to then
         folder: where the files of the run are
     """
 

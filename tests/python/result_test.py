@@ -237,6 +237,25 @@ def test_results_in_a_folder_pickle_with_or_without_it(tmp_path):
     assert "prey.p" in (tmp_path / "page.html").read_text()
 
 
+def test_the_folder_of_a_run_whose_process_was_killed(tmp_path, python):
+    done = python(f"""
+import entrain as en, os, signal
+class Killing:
+    outputs = ["y"]
+    def step(self, t, h, u):
+        if t > 0.75: os.kill(os.getpid(), signal.SIGKILL)
+        return t + h
+s = en.System()
+s["a"] = Killing
+s.run(stop=1, step=0.1, out={str(tmp_path / 'run')!r})
+""")
+    assert done.returncode == -9
+    r = en.Result(tmp_path / "run")
+    assert r.termination == "running" and r.verdict.grade == "pending"
+    assert '"running"' in en.Result.__doc__ and '"pending"' in en.Verdict.__doc__
+    assert list(r["a.y"].values) == list(r["a.y"].t)
+
+
 def test_no_such_results(tmp_path):
     with pytest.raises(en.Error) as error:
         en.Result(tmp_path)
