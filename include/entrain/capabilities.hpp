@@ -58,6 +58,7 @@ struct Capabilities {
   bool reset = false;               ///< it can be run again from the start
   bool function = false;          ///< y = g(u) and nothing else: explicit methods evaluate it at once, not a step late
   bool once_per_process = false;  ///< it can be made once only; without reset it cannot be run twice
+  bool calling_thread = false;    ///< it is called by the thread that runs the system, whatever threads there are
   std::optional<Duration> imposed_step;
   Duration step_offset = 0.0;  ///< of the imposed communication times: the first step is this long if it is not 0
   std::optional<Duration> min_step;

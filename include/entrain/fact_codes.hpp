@@ -476,6 +476,13 @@ enum class FactCode : std::uint16_t {
   SandboxUnavailable,
   CallInterrupted,
   RunProcessEnded,
+  // Errors: code in Python.
+  PythonRaised,
+  PythonOutputShape,
+  PythonOutputMissing,
+  PythonOutputUnknown,
+  PythonOutputType,
+  PythonMethodReturn,
   // Errors: sweeps.
   SweepTooMany,
   SweepOther,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
 from . import _core
-from ._error import Error, Fact
+from ._error import Error, Fact, warn
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -38,7 +38,7 @@ class Verdict:
     """May the result be trusted? As `verdict` in run.json; docs/report.md explains the grades.
 
     Attributes:
-        grade: "trusted", "check", "unreliable" or "unknown"
+        grade: "trusted", "check", "unreliable" or "unknown"; "pending" until the run has been judged
         headline: one sentence
         output: the output that decides
         error, bound, max_error: of that output, relative to its range
@@ -71,9 +71,11 @@ class Signal:
     """One signal of a result.
 
     `t` and `values` are NumPy arrays that cannot be written to; they are the memory of the engine, not a copy of it.
+    Texts and bytes are not in memory: `values` of such a signal, and all that is computed of it, is a TypeError.
 
     Attributes:
         name: "subsystem.variable"
+        is_text: its values are texts or bytes
         unit, description: as the subsystem declares them
         error: estimated error, rms over the run relative to `range`; NaN where there is no estimate
         bound, max_error: its bound, and its largest value over the run; relative as well
@@ -88,6 +90,7 @@ class Signal:
         self.name = name
         self.unit = results.unit(index)
         self.description = results.description(index)
+        self.is_text = results.is_text(index)
         self.error = _number(output.get("error"))
         self.bound = _number(output.get("bound"))
         self.max_error = _number(output.get("max_error"))
@@ -102,6 +105,8 @@ class Signal:
     @property
     def values(self) -> Numbers:
         """Its values at `t`."""
+        if self.is_text:
+            raise TypeError(_about_texts([self.name]))
         return self._results.values(self._index)
 
     @property
@@ -129,7 +134,7 @@ class Signal:
         return float(self.values[-1])
 
     def __len__(self) -> int:
-        return len(self.values)
+        return len(self.t)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         import numpy as np
@@ -144,8 +149,19 @@ class Signal:
     def __repr__(self) -> str:
         unit = f" {self.unit}" if self.unit else ""
         size = len(self)
+        if self.is_text:
+            return f"<entrain.Signal {self.name}: {size} texts, not in memory>"
         ends = f", {self.values[0]:.6g} ... {self.values[-1]:.6g}{unit}" if size else ""
         return f"<entrain.Signal {self.name}: {size} values{ends}>"
+
+
+def _about_texts(names: Sequence[str]) -> str:
+    few = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    verb = "is a signal" if len(names) == 1 else "are signals"
+    return (
+        f"{few} {verb} of texts or bytes, which are not kept in memory: run with out=\"folder\" and read the files there, "
+        "or look at the samples of simulate()"
+    )
 
 
 def _remove(folder: str) -> None:
@@ -160,7 +176,8 @@ class Result:
     Attributes:
         verdict: how far it can be trusted
         summary: run.json, as plain data
-        termination: "completed", "interrupted" or "failed"
+        termination: "completed", "interrupted" or "failed"; "running" in the folder of a run that is under way, or whose
+            process was killed: the signals are those up to then
         folder: where the files of the run are
     """
 
@@ -234,7 +251,14 @@ class Result:
 
     # Other libraries.
     def _numbers(self, patterns: Sequence[str]) -> list[Signal]:
-        return [signal for signal in self.select(*patterns) if not self._results.is_text(signal._index)]
+        """Texts are left out, unless one is named or there is nothing else."""
+        selected = self.select(*patterns)
+        numbers = [signal for signal in selected if not signal.is_text]
+        texts = [signal.name for signal in selected if signal.is_text]
+        asked = texts if not numbers else [name for name in texts if name in patterns]
+        if asked:
+            raise TypeError(_about_texts(asked))
+        return numbers
 
     def _by_axis(self, patterns: Sequence[str]) -> dict[int, list[Signal]]:
         groups: dict[int, list[Signal]] = {}
@@ -243,8 +267,8 @@ class Result:
         return groups
 
     def to_pandas(self, *patterns: str) -> pandas.DataFrame:
-        """A DataFrame over the time, one column per signal, units in `attrs["units"]`. Signals that are known at other
-        times than others have NaN in between."""
+        """A DataFrame over the time, one column per signal of numbers, units in `attrs["units"]`. Signals that are known
+        at other times than others have NaN in between."""
         import pandas as pd
 
         parts = []
@@ -260,7 +284,7 @@ class Result:
         return table
 
     def to_xarray(self, *patterns: str) -> xarray.Dataset:
-        """A Dataset, one variable per signal with `units` and `long_name`; signals that are known at the same times
+        """A Dataset, one variable per signal of numbers with `units` and `long_name`; signals that are known at the same times
         share a dimension: `time`, then `time_1` and so on."""
         import xarray as xr
 
@@ -275,8 +299,8 @@ class Result:
         return xr.Dataset(variables, coords=coordinates)
 
     def to_polars(self, *patterns: str, units: bool = False) -> polars.DataFrame:
-        """A polars DataFrame with the column `time`; null where a signal is not known. polars has no place for units:
-        with `units` they are part of the names, "motor.w [rad/s]"."""
+        """A polars DataFrame with the column `time`, and one per signal of numbers; null where a signal is not known.
+        polars has no place for units: with `units` they are part of the names, "motor.w [rad/s]"."""
         import polars as pl
 
         def label(signal: Signal) -> str:
@@ -339,8 +363,12 @@ class Result:
 
     # Files.
     def save(self, file: PathLike) -> None:
-        """Writes the signals as the program does: .csv, .h5 or .mat, by the name of the file."""
+        """Writes the signals as the program does: .csv, .h5 or .mat, by the name of the file. Those of texts or bytes are
+        not in memory and not in the file: a warning names them."""
+        texts = [signal.name for signal in self.select() if signal.is_text]
         self._results.write(Path(file))
+        if texts:
+            warn([f"not saved in '{file}': {_about_texts(texts)}"])
 
     def _with_results(self) -> Path:
         if self.folder is None:
@@ -377,7 +405,7 @@ class Result:
             f"<tr><td>{html.escape(s.name)}</td><td>{s.last:.6g}</td><td>{html.escape(s.unit)}</td>"
             f"<td>{s.error:.2g}</td></tr>"
             for s in (self[name] for name in self)
-            if len(s)
+            if len(s) and not s.is_text
         )
         return (
             f"<b>{html.escape(str(self.verdict))}</b><table><tr><th>signal</th><th>last value</th><th>unit</th>"

@@ -63,6 +63,10 @@ class Thrown {
 [[noreturn]] void throw_as_error(const nb::python_error& error, const std::string& subsystem, const char* function,
                                  std::optional<Time> time, Thrown& thrown);
 
+/// The same of what is known as a text: "TypeError: ...".
+[[noreturn]] void throw_raised(const std::string& what, const std::string& subsystem, const char* function,
+                               std::optional<Time> time);
+
 /// A number, bool, text or bytes. Throws nb::type_error.
 Value value_of(nb::handle object);
 nb::object object_of(const Value& value);

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "entrain/fact_codes.hpp"
+
 namespace entrain::python {
 namespace {
 
@@ -147,8 +149,10 @@ class PythonMethod : public Method {
         report.reached = nb::cast<double>(returned);
       }
     });
-    if (!(report.reached > time_)) refuse("advance returned a time that is not later than that of the step before");
-    if (!system.all_at(report.reached)) refuse("advance returned a time that the subsystems have not reached");
+    if (!(report.reached > time_)) {
+      refuse("advance", "a time that is not later than that of the step before");
+    }
+    if (!system.all_at(report.reached)) refuse("advance", "a time that the subsystems have not reached");
     time_ = report.reached;
     return report;
   }
@@ -181,8 +185,10 @@ class PythonMethod : public Method {
     if (PyFloat_Check(value.ptr())) return nb::cast<double>(value);
     throw nb::type_error("an option of a method is a bool, an int or a float");
   }
-  [[noreturn]] void refuse(const std::string& text) const {
-    throw Error(ErrorCode::SolverFailed, "method '" + traits_.name + "': " + text, {"", "", time_, ""});
+  [[noreturn]] void refuse(const char* function, const std::string& returned) const {
+    throw Error(ErrorCode::SolverFailed,
+                Fact{FactCode::PythonMethodReturn, {traits_.name}, {{"function", function}, {"returned", returned}}},
+                {"", "", time_, "Return the time that all subsystems have reached"});
   }
 
   template <class Function>
@@ -193,9 +199,9 @@ class PythonMethod : public Method {
     } catch (const nb::python_error& error) {
       throw_as_error(error, "", function, time_, *thrown_);
     } catch (const nb::cast_error&) {
-      refuse(std::string(function) + " returned what is no time");
+      refuse(function, "what is no time");
     } catch (const nb::builtin_exception& error) {
-      refuse(error.what());
+      throw_raised(error.what(), "", function, time_);
     }
   }
 

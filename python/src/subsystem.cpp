@@ -1,6 +1,7 @@
 #include <map>
 
 #include "common.hpp"
+#include "entrain/fact_codes.hpp"
 #include "method.hpp"
 
 namespace entrain::python {
@@ -31,6 +32,7 @@ class PythonSubsystem : public Subsystem, Rollback, Reset, Tuning, DiscreteValue
     can_evaluate_ = nb::cast<bool>(adapter.attr("can_evaluate"));
     capabilities_.rollback = can_save_;
     capabilities_.reset = true;
+    capabilities_.calling_thread = true;  // Ctrl-C interrupts Python code in the main thread alone
     capabilities_.output_refresh = can_evaluate_;
     capabilities_.feedthrough = Feedthrough(variables_.outputs.size(), variables_.inputs.size(), can_evaluate_);
     if (const nb::object step = adapter.attr("step_size"); !step.is_none()) {
@@ -184,7 +186,7 @@ class PythonSubsystem : public Subsystem, Rollback, Reset, Tuning, DiscreteValue
     } catch (const nb::python_error& error) {
       throw_as_error(error, name_, function, time_, *thrown_);
     } catch (const nb::builtin_exception& error) {
-      throw Error(ErrorCode::SubsystemFailed, error.what(), {name_, "", time_, ""});
+      throw_raised(error.what(), name_, function, time_);
     }
   }
 
@@ -201,8 +203,20 @@ class PythonSubsystem : public Subsystem, Rollback, Reset, Tuning, DiscreteValue
     return list;
   }
 
-  [[noreturn]] void refuse(const std::string& text, const std::string& variable = "") const {
-    throw Error(ErrorCode::SubsystemFailed, text, {name_, variable, time_, ""});
+  [[noreturn]] void refuse(FactCode code, std::vector<FactValue> values, std::string remedy,
+                           const std::string& variable = "") const {
+    throw Error(ErrorCode::SubsystemFailed, Fact{code, {name_}, std::move(values)},
+                {name_, variable, time_, std::move(remedy)});
+  }
+  [[noreturn]] void refuse_shape(const char* function, const std::string& returned) const {
+    refuse(FactCode::PythonOutputShape,
+           {{"function", function}, {"returned", returned}, {"outputs", output_keys_.size()}},
+           "Return a dict by name, a sequence in the order of `outputs`, or a number where there is one output");
+  }
+  [[noreturn]] void refuse_type(const Key& key, nb::handle value, const std::string& expected) const {
+    const std::string& name = name_of_output(key);
+    refuse(FactCode::PythonOutputType, {{"output", name}, {"returned", type_name(value)}, {"expected", expected}},
+           "Return " + expected + (key.discrete ? ", as its start value is, or give it another one" : ""), name);
   }
   const std::string& name_of_output(const Key& key) const {
     return (key.discrete ? variables_.discrete_outputs : variables_.outputs)[key.index].name;
@@ -218,13 +232,11 @@ class PythonSubsystem : public Subsystem, Rollback, Reset, Tuning, DiscreteValue
     const bool is_text = PyUnicode_Check(returned.ptr()) || PyBytes_Check(returned.ptr());
     if (is_text || PySequence_Check(returned.ptr()) == 0) {
       if (output_keys_.size() == 1 && !returned.is_none()) return take_one(output_keys_.front(), returned);
-      refuse(std::string(function) + " returned " + type_name(returned) +
-             "; a dict, a sequence or a number was expected");
+      refuse_shape(function, type_name(returned));
     }
     const auto size = nb::len(returned);
     if (size != output_keys_.size()) {
-      refuse(std::string(function) + " returned " + std::to_string(size) + " values for " +
-             std::to_string(output_keys_.size()) + " outputs");
+      refuse_shape(function, std::to_string(size) + (size == 1 ? " value" : " values"));
     }
     for (std::size_t i = 0; i < size; ++i) take_one(output_keys_[i], nb::object(returned[i]));
   }
@@ -232,7 +244,9 @@ class PythonSubsystem : public Subsystem, Rollback, Reset, Tuning, DiscreteValue
     for (const auto& key : output_keys_) {
       PyObject* value = PyDict_GetItemWithError(returned.ptr(), key.name.get().ptr());
       if (value == nullptr) {
-        refuse(std::string(function) + " returned no '" + name_of_output(key) + "'", name_of_output(key));
+        const std::string& name = name_of_output(key);
+        refuse(FactCode::PythonOutputMissing, {{"function", function}, {"output", name}}, "Return all of `outputs`",
+               name);
       }
       take_one(key, nb::handle(value));
     }
@@ -244,9 +258,10 @@ class PythonSubsystem : public Subsystem, Rollback, Reset, Tuning, DiscreteValue
     for (const auto& [key, value] : returned) {
       const std::string name = nb::cast<std::string>(nb::str(key));
       if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-      refuse(std::string(function) + " returned '" + name + "', which is no output; " + suggestion(name, known));
+      std::string remedy = "Return names of `outputs` alone; " + suggestion(name, known);
+      refuse(FactCode::PythonOutputUnknown, {{"function", function}, {"output", name}}, std::move(remedy));
     }
-    refuse(std::string(function) + " returned what is no output");
+    refuse_shape(function, std::to_string(nb::len(returned)) + " values");
   }
   void take_one(const Key& key, nb::handle value) {
     if (key.discrete) return take_discrete(key, value);
@@ -258,19 +273,29 @@ class PythonSubsystem : public Subsystem, Rollback, Reset, Tuning, DiscreteValue
       number = is_text ? -1.0 : PyFloat_AsDouble(value.ptr());
       if (is_text || PyErr_Occurred() != nullptr) {
         PyErr_Clear();
-        refuse("output '" + name_of_output(key) + "' is " + type_name(value) + ", not a number", name_of_output(key));
+        refuse_type(key, value, "a number");
       }
     }
     outputs_[key.index] = number;
   }
   void take_discrete(const Key& key, nb::handle value) {
-    Value taken = value_of(value);
-    const auto type = variables_.discrete_outputs[key.index].type;
-    if (static_cast<ValueType>(taken.index()) != type) {
-      refuse("output '" + name_of_output(key) + "' is " + type_name(value) + ", which its start value is not",
-             name_of_output(key));
+    const ValueType type = variables_.discrete_outputs[key.index].type;
+    std::optional<Value> taken;
+    try {
+      taken = value_of(value);
+    } catch (const nb::builtin_exception&) {
+      refuse_type(key, value, word_of(type));
     }
-    discrete_out_[key.index] = std::move(taken);
+    if (static_cast<ValueType>(taken->index()) != type) refuse_type(key, value, word_of(type));
+    discrete_out_[key.index] = *std::move(taken);
+  }
+  static std::string word_of(ValueType type) {
+    switch (type) {
+      case ValueType::Boolean: return "a bool";
+      case ValueType::String: return "a str";
+      case ValueType::Binary: return "bytes";
+      default: return "an int";
+    }
   }
   static std::string type_name(nb::handle value) {
     return "a " + nb::cast<std::string>(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(value.ptr()))).attr("__name__"));

@@ -57,8 +57,13 @@ std::atomic<std::atomic<bool>*> interrupted_flag = nullptr;
 int handlers = 0;  // that live; changed by the main thread alone
 struct sigaction before_us;
 
-/// Besides that of Python, which makes a KeyboardInterrupt where Python code runs.
+/// Besides that of Python, which makes a KeyboardInterrupt where Python code runs. The system may choose any thread for
+/// a signal, but code in the main thread, `time.sleep` too, notices only what arrives there.
 void on_interrupt(int number) {
+  if (gettid() != getpid()) {
+    ::tgkill(getpid(), getpid(), number);
+    return;
+  }
   if (auto* flag = interrupted_flag.load()) flag->store(true);
   if (before_us.sa_handler != SIG_DFL && before_us.sa_handler != SIG_IGN) before_us.sa_handler(number);
 }
@@ -111,7 +116,15 @@ void throw_as_error(const nb::python_error& error, const std::string& subsystem,
                 context);
   }
   const auto text = nb::module_::import_("entrain._error").attr("one_line")(error.value());
-  throw Error(ErrorCode::SubsystemFailed, nb::cast<std::string>(text), context);
+  throw_raised(nb::cast<std::string>(text), subsystem, function, time);
+}
+
+void throw_raised(const std::string& what, const std::string& subsystem, const char* function,
+                  std::optional<Time> time) {
+  Fact fact{FactCode::PythonRaised, {}, {{"function", function}, {"what", what}}};
+  if (!subsystem.empty()) fact.subjects = {subsystem};
+  throw Error(ErrorCode::SubsystemFailed, std::move(fact),
+              {subsystem, "", time, "Correct the code in Python; __cause__ of the error has the traceback"});
 }
 
 Value value_of(nb::handle object) {

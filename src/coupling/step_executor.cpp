@@ -74,7 +74,10 @@ StepExecutor::StepExecutor(const Graph& graph, SignalStore& store, std::vector<s
     participant.step.part_coefficients.resize(SignalStore::kOrders * subsystem->variables().inputs.size());
     participant.split = subsystem->facets().split;
     participant.made_apart = participant.split != nullptr || is_elsewhere(id);
-    const HeldStep held = participant.split == nullptr ? subsystem->held_step() : HeldStep{};
+    participant.calling_thread = subsystem->capabilities().calling_thread;
+    any_calling_thread_ = any_calling_thread_ || participant.calling_thread;
+    const bool has_short_path = participant.split == nullptr && !participant.calling_thread;
+    const HeldStep held = has_short_path ? subsystem->held_step() : HeldStep{};
     held_parts_.push_back({held, participant.inputs().data(), participant.outputs().data()});
     all_held_ = all_held_ && held.function != nullptr && shared == nullptr;
     all_shared_held_ = (id == 0 || all_shared_held_) && held.function != nullptr && shared != nullptr;
@@ -136,7 +139,8 @@ void StepExecutor::post(const StepBatch& batch) {
       batch.tasks.size(),
       [](void* context, std::size_t i) {
         auto& self = *static_cast<StepExecutor*>(context);
-        self.make(self.batch_.tasks.size() == self.size() ? self.by_load_[i] : i);
+        const std::size_t task = self.batch_.tasks.size() == self.size() ? self.by_load_[i] : i;
+        if (self.is_for_pool(self.batch_.tasks[task].subsystem)) self.make(task);
       },
       this);
 }
@@ -146,6 +150,9 @@ void StepExecutor::wait() {
   if (on_caller()) {
     for (std::size_t i = 0; i < batch_.tasks.size(); ++i) make(i);
   } else {
+    for (std::size_t i = 0; any_calling_thread_ && i < batch_.tasks.size(); ++i) {
+      if (!is_for_pool(batch_.tasks[i].subsystem)) make(i);
+    }
     pool_.wait();
     if (batch_.tasks.size() == size()) rank_by_load();
   }
@@ -605,12 +612,12 @@ void StepExecutor::for_each(std::span<const SubsystemId> batch, base::FunctionRe
     }
   };
   if (shared_ == nullptr) {
-    pool_.for_each(batch.size(), try_work);
+    share_out(batch, try_work);
   } else {
     std::uint64_t decision = ~batch.size();
     for (const SubsystemId s : batch) decision = decision * 31 + static_cast<std::size_t>(s);
     shared_->open(decision, batch);
-    pool_.for_each(batch.size(), [&](std::size_t i) {
+    share_out(batch, [&](std::size_t i) {
       if (!is_elsewhere(batch[i])) try_work(i);
     });
     shared_->exchange();
@@ -626,6 +633,20 @@ void StepExecutor::for_each(std::span<const SubsystemId> batch, base::FunctionRe
     if (!first) first = failure;
   }
   if (first) std::rethrow_exception(first);
+}
+
+/// On all threads, but for what belongs to the calling one.
+void StepExecutor::share_out(std::span<const SubsystemId> batch, base::FunctionRef<void(std::size_t)> work) {
+  if (!any_calling_thread_ || pool_.threads() == 1) return pool_.for_each(batch.size(), work);
+  auto share = [&](std::size_t i) {
+    if (is_for_pool(batch[i])) work(i);
+  };
+  pool_.post(
+      batch.size(), [](void* context, std::size_t i) { (*static_cast<decltype(share)*>(context))(i); }, &share);
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    if (!is_for_pool(batch[i])) work(i);
+  }
+  pool_.wait();
 }
 
 void StepExecutor::for_everyone(base::FunctionRef<void(SubsystemId)> work) {

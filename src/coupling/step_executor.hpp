@@ -54,6 +54,7 @@ class StepExecutor {
     StepSlots step;
     SplitStep* split = nullptr;
     bool made_apart = false;           // its steps: posted, or made by another process
+    bool calling_thread = false;       // it is called by the thread that waits for the batch
     CoupledSystem::Counters counters;  // but for the steps, which are in steps_
     StepResult result;                 // of its latest step
     std::exception_ptr failure;        // in the batch under way
@@ -145,6 +146,8 @@ class StepExecutor {
 
   bool begin(std::size_t task);
   void make(std::size_t task);
+  bool is_for_pool(SubsystemId s) const { return !participants_[s].calling_thread; }
+  void share_out(std::span<const SubsystemId> batch, base::FunctionRef<void(std::size_t)> work);
   void make_step(std::size_t task);
   [[gnu::noinline]] void open_section();
   [[gnu::noinline]] void follow_others();
@@ -198,6 +201,7 @@ class StepExecutor {
   std::vector<HeldPart> held_parts_;  // of everyone
   bool all_held_ = true;              // every one of them has a function
   bool any_split_ = false;
+  bool any_calling_thread_ = false;
   CallLog call_log_;
   bool short_way_ = false;            // every one has a function, and the log is full
   bool logs_ = true;                  // it has room, as the batch under way begins

@@ -107,8 +107,8 @@ template <class Visitor>
 void visit_fields(Visitor& visit, Capabilities& can) {
   visit(can.rollback, can.input_degree, can.output_derivative_order, can.states, can.state_derivatives,
         can.linearization, can.output_refresh, can.equations, can.announces_events, can.reset, can.function,
-        can.once_per_process, can.imposed_step, can.step_offset, can.min_step, can.max_step, can.initial_step,
-        can.internal_step, can.substeps, can.feedthrough, can.tried);
+        can.once_per_process, can.calling_thread, can.imposed_step, can.step_offset, can.min_step, can.max_step,
+        can.initial_step, can.internal_step, can.substeps, can.feedthrough, can.tried);
 }
 
 template <class Visitor>

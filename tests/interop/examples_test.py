@@ -49,6 +49,30 @@ def ended(folder):
     return f"verdict: {promised.capitalize()}", out
 
 
+FROM_PYTHON = """
+import pathlib, sys, warnings
+import entrain as en
+warnings.simplefilter("ignore")
+folder = pathlib.Path(sys.argv[1])
+en.System(folder).run(out=folder / "python", overwrite=True)
+assert (folder / "python" / "results.csv").read_bytes() == (folder / "run" / "results.csv").read_bytes()
+"""
+
+
+def compare_with_python(folder):
+    """The package of the build, where it is built: the same bits as what the program has just left."""
+    build = pathlib.Path(os.environ["ENTRAIN_PROGRAM"]).parent
+    python = build / "python" / "environment" / "bin" / "python"
+    if not python.exists():
+        return
+    said = folder.parent / "python.txt"
+    with said.open("w") as out:
+        code = subprocess.run([python, "-c", FROM_PYTHON, folder], timeout=LONGEST, check=False, stdout=out, stderr=out,
+                              env={**os.environ, "PYTHONPATH": str(build / "python" / "package")}).returncode
+    if code != 0:
+        raise AssertionError(f"exit code {code}:\n{said.read_text()[-4000:]}")
+
+
 class ExamplesTest(unittest.TestCase):
     def test_models_in_python_end_as_promised(self):
         with tempfile.TemporaryDirectory() as work:
@@ -57,6 +81,7 @@ class ExamplesTest(unittest.TestCase):
             for model in ("room.py", "heater.py"):
                 pythonfmu.builder.FmuBuilder.build_FMU(folder / model, dest=folder)
             self.assertIn(*ended(folder))
+            compare_with_python(folder)
 
     def test_an_adder_of_unifmu_ends_as_promised(self):
         os.environ["PATH"] = f'{pathlib.Path(sys.executable).parent}:{os.environ["PATH"]}'  # its python3 needs packages
@@ -65,6 +90,7 @@ class ExamplesTest(unittest.TestCase):
             shutil.copytree(EXAMPLES / "unifmu", folder)
             subprocess.run([sys.executable, folder / "make.py"], check=True)
             self.assertIn(*ended(folder))
+            compare_with_python(folder)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import warnings
@@ -29,6 +30,16 @@ def every_warning_is_seen(request):
     with warnings.catch_warnings():
         warnings.simplefilter("error", entrain.EntrainWarning)
         yield
+
+
+def memory():
+    """Of this process, in bytes."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+
+def open_files():
+    return len(os.listdir("/proc/self/fd"))
 
 
 @pytest.fixture

@@ -153,23 +153,25 @@ def advancing(function):
 
 
 @pytest.mark.parametrize(
-    "function",
+    ("function", "code"),
     [
-        lambda self, system: 0.5,  # no subsystem has got there
-        lambda self, system: 0.0,
-        lambda self, system: "later",
-        lambda self, system: None,
-        lambda self, system: system.set_inputs(0, [1.0, 2.0]),
-        lambda self, system: system.set_inputs(7, [1.0]),
-        lambda self, system: system.incoming(99),
-        lambda self, system: system.step_all(0.1, 0.0),
-        lambda self, system: 1 / 0,
+        (lambda self, system: 0.5, "python-method-return"),  # no subsystem has got there
+        (lambda self, system: 0.0, "python-method-return"),
+        (lambda self, system: "later", "python-method-return"),
+        (lambda self, system: None, "python-method-return"),
+        (lambda self, system: system.set_inputs(0, [1.0, 2.0]), "python-raised"),
+        (lambda self, system: system.set_inputs(7, [1.0]), "python-raised"),
+        (lambda self, system: system.incoming(99), "python-raised"),
+        (lambda self, system: system.step_all(0.1, 0.0), "python-raised"),
+        (lambda self, system: 1 / 0, "python-raised"),
     ],
 )
-def test_what_is_wrong_ends_the_run(function):
+def test_what_is_wrong_ends_the_run(function, code):
     with pytest.raises(en.Error) as caught:
         pair().run(method=advancing(function), step=0.1, estimate=False)
-    assert caught.value.result.termination == "failed"
+    e = caught.value
+    assert e.result.termination == "failed"
+    assert e.code == code and e.time == 0.0 and e.remedy and "advance" in str(e)
 
 
 def test_a_system_that_is_kept_is_refused_after_the_run():

@@ -1,6 +1,7 @@
 """Subsystems written in Python."""
 import math
 import pickle
+import threading
 import traceback
 
 import numpy as np
@@ -145,6 +146,7 @@ def test_an_exception_ends_the_run_with_its_traceback_and_keeps_the_rest():
     e = error.value
     assert e.family == "subsystem-failed" and e.subsystem == e.subject == "ctrl"
     assert e.time == pytest.approx(1.0)
+    assert e.code == "python-raised" and e.values["function"] == "step" and "__cause__" in e.remedy
     assert "ZeroDivisionError" in str(e) and "own_subsystem_test.py" in str(e)
     assert isinstance(e.__cause__, ZeroDivisionError)
     names = [frame.name for frame in traceback.extract_tb(e.__cause__.__traceback__)]
@@ -165,22 +167,24 @@ def returning(value):
 
 
 @pytest.mark.parametrize(
-    ("value", "words"),
+    ("value", "code", "words"),
     [
-        ([1.0, 2.0], "2 values for 1 output"),
-        ({"torqe": 1.0}, "no 'torque'"),
-        ({"torque": 1.0, "torqe": 1.0}, "'torqe'"),
-        ({"torque": "big"}, "not a number"),
-        ("big", "not a number"),
-        ({"torque": [1.0]}, "not a number"),
-        (None, "returned a NoneType"),
-        (np.zeros((2, 2)), "2 values for 1 output"),
+        ([1.0, 2.0], "python-output-shape", "2 values for 1 output"),
+        ({"torqe": 1.0}, "python-output-missing", "no 'torque'"),
+        ({"torque": 1.0, "torqe": 1.0}, "python-output-unknown", "'torqe', which is no output. Return names of `outputs` alone; did you mean 'torque'?"),
+        ({"torque": "big"}, "python-output-type", "'torque' is a str, not a number"),
+        ("big", "python-output-type", "not a number"),
+        ({"torque": [1.0]}, "python-output-type", "a list, not a number"),
+        (None, "python-output-shape", "returned a NoneType for 1 output"),
+        (np.zeros((2, 2)), "python-output-shape", "2 values for 1 output"),
     ],
 )
-def test_wrong_shapes_and_types_are_named(value, words):
+def test_wrong_shapes_and_types_are_named(value, code, words):
     with pytest.raises(en.Error) as error:
         loop(returning(value)).run(estimate=False)
-    assert error.value.subsystem == "ctrl" and words in str(error.value)
+    e = error.value
+    assert e.subsystem == e.subject == "ctrl" and words in str(e)
+    assert e.code == code and e.remedy and e.time is not None
 
 
 @pytest.mark.parametrize("value", [1.5, [1.5], (1.5,), np.array([1.5]), np.float64(1.5), {"torque": np.float64(1.5)}, 1])
@@ -253,15 +257,58 @@ def test_bools_integers_and_texts_pass():
         assert sample["switch.on"] is False and sample["switch.text"] == "gear 3" and sample["switch.y"] == 3.0
 
 
-def test_wrong_type_of_a_discrete_output():
-    class Wrong(Switch):
-        def step(self, t, h, u):
-            return {"on": 1.5, "text": "", "y": 0.0}
+class Sender(en.Subsystem):
+    outputs = {"frame": b"\x00", "count": 0}
 
+    def __init__(self):
+        self.count = 0
+
+    def step(self, t, h, u):
+        self.count += 1
+        return {"frame": bytes([0, self.count, 255]) * self.count, "count": self.count}
+
+
+class Receiver(en.Subsystem):
+    inputs = {"frame": b""}
+    outputs = {"echo": b"", "length": 0.0}
+
+    def step(self, t, h, u):
+        assert type(u["frame"]) is bytes
+        return {"echo": u["frame"][::-1], "length": float(len(u["frame"]))}
+
+
+def test_bytes_pass_between_subsystems_and_from_outside():
     s = en.System()
-    s["switch"] = Wrong()
-    with pytest.raises(en.Error, match="'on'"):
-        s.run(stop=1, step=0.1, estimate=False)
+    s["sender"], s["receiver"] = Sender(), Receiver()
+    s.connect("sender.frame", "receiver.frame")
+    with s.simulate(stop=1, step=0.1, method="jacobi") as sim:
+        samples = [sim.step() for _ in range(4)]
+    assert [sample["sender.frame"] for sample in samples] == [bytes([0, n, 255]) * n for n in (1, 2, 3, 4)]
+    # A step late, as all that is exchanged between two steps.
+    assert [sample["receiver.echo"] for sample in samples] == [b"\x00", *(bytes([255, n, 0]) * n for n in (1, 2, 3))]
+    assert s.run(stop=1, step=0.1, method="jacobi", estimate=False)["receiver.length"].last == 27.0
+    alone = en.System()
+    alone["receiver"] = Receiver()
+    with alone.simulate(stop=1, step=0.1) as sim:
+        sim.step()
+        sim["receiver.frame"] = b"ab\x00"
+        assert sim.step()["receiver.echo"] == b"\x00ba"
+        with pytest.raises(en.Error, match="hexadecimal"):
+            sim["receiver.frame"] = "words"
+
+
+def test_wrong_type_of_a_discrete_output():
+    for wrong, words in (({"on": 1.5}, "'on' is a float, not a bool"), ({"text": None}, "'text' is a NoneType, not a str")):
+
+        class Wrong(Switch):
+            def step(self, t, h, u):
+                return {"on": True, "text": "", "y": 0.0, **wrong}
+
+        s = en.System()
+        s["switch"] = Wrong()
+        with pytest.raises(en.Error, match=words) as error:
+            s.run(stop=1, step=0.1, estimate=False)
+        assert error.value.code == "python-output-type" and error.value.remedy
 
 
 class Gain(en.Subsystem):
@@ -357,6 +404,20 @@ def test_a_change_of_the_system_while_it_runs_is_for_the_next_run():
     assert s.run(estimate=False)["rotor.w"].t[-1] == 0.1
 
 
-def test_threads_call_python_one_after_the_other():
-    one, four = loop(Controller()).run(estimate=False), loop(Controller()).run(threads=4, estimate=False)
+@pytest.mark.filterwarnings("ignore::entrain.EntrainWarning")
+@pytest.mark.parametrize("method", ["jacobi", "ifosmondi"])
+def test_with_threads_python_is_called_by_the_one_that_runs_the_system(method):
+    callers = set()
+
+    class Noting(Saving):
+        def step(self, t, h, u):
+            callers.add(threading.current_thread())
+            return super().step(t, h, u)
+
+        def save(self):
+            callers.add(threading.current_thread())
+            return super().save()
+
+    one, four = (loop(Noting, Rotor()).run(threads=n, method=method, estimate=False) for n in (1, 4))
+    assert callers == {threading.main_thread()}
     assert np.array_equal(one["rotor.w"].values, four["rotor.w"].values)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import entrain as en
-from conftest import EXAMPLES
+from conftest import EXAMPLES, memory
 
 
 @pytest.fixture(scope="module")
@@ -32,13 +32,15 @@ def test_ten_million_samples_are_not_copied():
     one = s.run(stop=1, estimate=False).names[0]
     r = s.run(stop=1e5, step=0.01, method="jacobi", options={"degree": 0}, record=[one], estimate=False)
     signal = r[r.names[0]]
-    assert len(signal.values) == 10_000_001
-    assert address(signal.values) == address(r[r.names[0]].values)
-    assert address(np.asarray(signal)) == address(signal.values)
-    before = address(signal.values)
-    values = signal.values
-    del r, signal
-    assert address(values) == before and math.isfinite(values.sum())  # they live as long as the array
+    before = memory()
+    values, t = signal.values, signal.t
+    arrays = [values, t, signal.values, signal.t, np.asarray(signal)]  # all of them live: no two share a place by chance
+    for array, same in zip(arrays, (values, t, values, t, values)):
+        assert len(array) == 10_000_001
+        assert not array.flags.owndata and address(array) == address(same)
+    assert memory() - before < 8e6  # a copy has 80 MB
+    del r, signal, arrays
+    assert t[-1] == pytest.approx(1e5) and math.isfinite(values.sum())  # they live as long as the array
 
 
 def test_t_values_unit_error(result):
@@ -108,6 +110,58 @@ def test_saved_results_read_back_to_the_same_bits(result, tmp_path):
             for signal in r:
                 assert np.array_equal(again[signal].t, r[signal].t)
                 assert np.array_equal(again[signal].values, r[signal].values)
+
+
+class Wordy:
+    outputs = {"y": 0.0, "m": "begun", "b": b""}
+
+    def step(self, t, h, u):
+        return t, "going on", b"12"
+
+
+def wordy(**keys):
+    s = en.System()
+    s["a"] = Wordy
+    return s.run(stop=1, step=0.1, estimate=False, **keys)
+
+
+def test_texts_are_refused_where_numbers_are_wanted():
+    text = wordy()["a.m"]
+    assert text.is_text and len(text) == len(text.t) == 11 and "11 texts" in repr(text)
+    for use in (lambda: text.values, lambda: text.last, lambda: text.at(0.5), lambda: np.asarray(text)):
+        with pytest.raises(TypeError, match=r"a\.m is a signal of texts .*out="):
+            use()
+    s = en.System()
+    s["a"] = Wordy
+    s.stop, s.step = 1.0, 0.1
+    for on_failure in ("raise", "nan"):
+        with pytest.raises(TypeError, match=r"a\.m is"):
+            s.function([], ["a.m"], on_failure=on_failure)([])
+
+
+def test_tables_and_plots_have_the_numbers_and_refuse_texts_that_are_named(monkeypatch):
+    r = wordy()
+    assert list(r.to_pandas().columns) == ["a.y"]
+    assert list(r.to_xarray()) == ["a.y"]
+    assert r.to_polars().columns == ["time", "a.y"]
+    assert len(r.plot().axes) == 1
+    for use in (r.to_pandas, r.to_xarray, r.to_polars, r.plot):
+        with pytest.raises(TypeError, match=r"a\.b is"):
+            use("a.b", "*.y")
+        with pytest.raises(TypeError, match=r"a\.b, a\.m are|a\.m, a\.b are"):
+            wordy(record=["a.m", "a.b"]).to_pandas()
+    monkeypatch.setattr("entrain._core.require_pages", no_pages)
+    assert "a.y" in r._repr_html_()
+
+
+def no_pages():
+    raise en.Error({"text": "no pages"})
+
+
+def test_texts_that_are_not_saved_are_a_warning(tmp_path):
+    with pytest.warns(en.EntrainWarning, match=r"not saved in .*a\.[mb], a\.[mb] are"):
+        wordy().save(tmp_path / "results.csv")
+    assert en.Result(tmp_path / "results.csv").names == ["a.y"]
 
 
 def test_plot_has_a_curve_and_a_band_per_signal(result):
@@ -181,6 +235,25 @@ def test_results_in_a_folder_pickle_with_or_without_it(tmp_path):
     assert there.folder is None and np.array_equal(there["prey.p"].values, r["prey.p"].values)
     there.report(tmp_path / "page.html")
     assert "prey.p" in (tmp_path / "page.html").read_text()
+
+
+def test_the_folder_of_a_run_whose_process_was_killed(tmp_path, python):
+    done = python(f"""
+import entrain as en, os, signal
+class Killing:
+    outputs = ["y"]
+    def step(self, t, h, u):
+        if t > 0.75: os.kill(os.getpid(), signal.SIGKILL)
+        return t + h
+s = en.System()
+s["a"] = Killing
+s.run(stop=1, step=0.1, out={str(tmp_path / 'run')!r})
+""")
+    assert done.returncode == -9
+    r = en.Result(tmp_path / "run")
+    assert r.termination == "running" and r.verdict.grade == "pending"
+    assert '"running"' in en.Result.__doc__ and '"pending"' in en.Verdict.__doc__
+    assert list(r["a.y"].values) == list(r["a.y"].t)
 
 
 def test_no_such_results(tmp_path):

@@ -1,4 +1,5 @@
 """Runs that are driven step by step."""
+import concurrent.futures
 import gc
 import multiprocessing
 import os
@@ -224,6 +225,67 @@ def test_simulations_in_threads_are_those_alone(example):
             assert np.array_equal(results[number][name].values, alone[name].values)
 
 
+class Lag:
+    """dy/dt = u - y by Euler's rule."""
+
+    inputs, outputs = {"u": 1.0}, ["y"]
+
+    def __init__(self, rate=1.0):
+        self.rate, self.y = rate, 0.0
+
+    def step(self, t, h, u):
+        self.y += self.rate * h * (u["u"] - self.y)
+        return self.y
+
+
+def lags():
+    s = en.System()
+    s["a"], s["b"] = Lag(), Lag(3.0)
+    s.connect("a.y", "b.u").connect("b.y", "a.u", factor=-1.0, offset=1.0)
+    s.stop, s.step, s.method = 1.0, 0.01, "jacobi"
+    return s
+
+
+def in_threads(work, count=4):
+    """What each of some threads returned."""
+    with concurrent.futures.ThreadPoolExecutor(count) as pool:
+        return list(pool.map(lambda _: work(), range(count)))
+
+
+@pytest.mark.parametrize("make", [lags, lambda: en.System(EXAMPLES / "lotka_volterra"), lambda: en.System(EXAMPLES / "fmu")])
+def test_simulations_that_are_driven_in_threads_are_those_alone(make):
+    def drive():
+        with make().simulate(stop=0.2, step=0.01, method="jacobi") as sim:
+            return [[sample[name] for name in sample] for sample in sim]
+
+    alone = drive()
+    assert len(alone) == 21 and in_threads(drive) == [alone] * 4
+
+
+def test_subsystems_in_python_run_in_several_threads():
+    s = lags()
+    alone = s.run(estimate=False)
+    for r in in_threads(lambda: s.run(estimate=False)):
+        assert np.array_equal(r["b.y"].values, alone["b.y"].values)
+
+
+def test_a_change_of_the_system_is_for_the_next_simulation():
+    s = lags()
+    alone = [sample["b.y"] for sample in s.simulate()]
+    seen = []
+    with s.simulate() as sim:
+        for sample in sim:
+            seen.append(sample["b.y"])
+            s.stop, s.step, s.method = 0.5, 0.1, "gauss-seidel"
+            s["b"] = Lag(100.0)
+            s.connect("b.y", "a.u", factor=5.0)
+        sim.reset()
+        assert [sample["b.y"] for sample in sim] == alone
+    assert seen == alone
+    with s.simulate() as sim:
+        assert sim.run().t == 0.5 and sim["b.y"] != alone[50]
+
+
 def test_the_gil_is_released_in_a_step():
     s = en.System(EXAMPLES / "mechanical")
     running = threading.Event()
@@ -262,8 +324,27 @@ def test_fork_after_import_and_after_a_run():
     assert child.exitcode == 0
 
 
-def open_files():
-    return len(os.listdir("/proc/self/fd"))
+def drive_in_child(queue, sim):
+    """What is alive in the parent is left alone; a simulation of its own is another one."""
+    queue.put([sample["b.y"] for sample in lags().simulate()])
+
+
+@pytest.mark.parametrize("other", ["lotka_volterra", "fmu"])
+def test_fork_with_a_simulation_alive(other):
+    alone = [sample["b.y"] for sample in lags().simulate()]
+    with lags().simulate() as sim, en.System(EXAMPLES / other).simulate(stop=0.1, step=0.01, method="jacobi") as beside:
+        first = [sim.step()["b.y"] for _ in range(50)]
+        beside.step()
+        context = multiprocessing.get_context("fork")
+        queue = context.Queue()
+        child = context.Process(target=drive_in_child, args=(queue, sim))
+        child.start()
+        assert queue.get(timeout=60) == alone
+        child.join(60)
+        assert child.exitcode == 0
+        beside.run()
+        assert beside.over
+        assert first + [sim.step()["b.y"] for _ in range(50)] == alone[1:]
 
 
 def test_a_crash_of_an_fmu_leaves_the_interpreter_alone():

@@ -1,13 +1,14 @@
 """Systems as functions and as environments."""
+import gc
 import math
+import os
 import pickle
-import resource
 
 import numpy as np
 import pytest
 
 import entrain as en
-from conftest import BUILD, EXAMPLES
+from conftest import BUILD, EXAMPLES, memory, open_files
 
 
 @pytest.fixture
@@ -138,21 +139,88 @@ def test_reset_with_other_values_is_for_one_episode():
         en.System(EXAMPLES / "lotka_volterra").gym(actions="prey.alpha", observations=["prey.*"], reward=abs, step=0.1)
 
 
-def memory():
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * resource.getpagesize()
+def leaves_nothing(episode, count, settled):
+    """After `settled` episodes, `count` further ones need no more memory and no more open files."""
+    for _ in range(settled):
+        episode()
+    gc.collect()
+    bytes_before, files_before = memory(), open_files()
+    for _ in range(count):
+        episode()
+    gc.collect()
+    assert open_files() == files_before
+    return (memory() - bytes_before) / count
 
 
 def test_ten_thousand_resets_leak_nothing():
     env = pendulum()
-    for _ in range(1000):
+
+    def episode():
         env.reset()
         env.step([1.0])
-    before = memory()
-    for _ in range(10_000):
+
+    assert leaves_nothing(episode, 10_000, 1000) < 100  # bytes each
+
+
+class Lag:
+    """No rollback: every reset makes it anew."""
+
+    inputs, outputs = ["u"], {"y": 0.0, "said": "", "frame": b""}
+
+    def __init__(self):
+        self.y = 0.0
+
+    def step(self, t, h, u):
+        self.y += h * (u["u"] - self.y)
+        return {"y": self.y, "said": f"{self.y}", "frame": bytes(16)}
+
+
+def test_resets_of_a_subsystem_in_python_leak_nothing():
+    s = en.System()
+    s["lag"] = Lag
+    env = s.gym(actions=["lag.u"], observations=["lag.y"], reward=lambda sample: 0.0, step=0.1, stop=1.0)
+
+    def episode():
         env.reset()
         env.step([1.0])
-    assert memory() - before < 1 << 20  # 100 bytes of each would be seen
+
+    assert leaves_nothing(episode, 10_000, 1000) < 100
+    env.close()
+
+
+def test_resets_with_options_leak_nothing():
+    env = pendulum()
+
+    def episode():  # other subsystems each time
+        env.reset(options={"mass.x": 3.0})
+        env.step([1.0])
+
+    assert leaves_nothing(episode, 1000, 200) < 2000
+    env.close()
+
+
+def test_resets_of_an_fmu_in_a_worker_leak_nothing():
+    s = en.System(BUILD / "fmus" / "2" / "mechanical_left.fmu")
+    name = [v["name"] for v in s.inspect()["subsystems"]["fmu"]["variables"]["inputs"]][0]
+    env = s.gym(actions=[f"fmu.{name}"], observations=["fmu.*"], reward=lambda sample: 0.0, step=0.1, stop=1.0)
+
+    def episode():
+        env.reset()
+        env.step([1.0])
+
+    def new_worker():
+        env.reset(options={f"fmu.{name}": 1.0})
+
+    assert leaves_nothing(episode, 150, 30) < 4000
+    workers = len(children())
+    assert leaves_nothing(new_worker, 8, 3) < 100_000
+    assert len(children()) == workers
+    env.close()
+
+
+def children():
+    with open(f"/proc/self/task/{os.getpid()}/children") as file:
+        return file.read().split()
 
 
 def test_an_environment_of_an_fmu_is_reset():

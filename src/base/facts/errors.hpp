@@ -62,6 +62,14 @@ inline constexpr auto kErrors = [] {
       {SandboxUnavailable, Error, "sandbox-unavailable", "a sandbox cannot be made on this machine: {why}", ""},
       {CallInterrupted, Error, "call-interrupted", "interrupted while '{0}' was in {function}", ""},
       {RunProcessEnded, Error, "run-process-ended", "the process ended in the middle of the run: {how}", ""},
+      // Errors: code in Python.
+      {PythonRaised, Error, "python-raised", "{function} raised {what}", ""},
+      {PythonOutputShape, Error, "python-output-shape",
+       "{function} returned {returned} for {outputs} output{outputs~~s}", ""},
+      {PythonOutputMissing, Error, "python-output-missing", "{function} returned no '{output}'", ""},
+      {PythonOutputUnknown, Error, "python-output-unknown", "{function} returned '{output}', which is no output", ""},
+      {PythonOutputType, Error, "python-output-type", "output '{output}' is {returned}, not {expected}", ""},
+      {PythonMethodReturn, Error, "python-method-return", "method '{0}': {function} returned {returned}", ""},
       // Errors: sweeps.
       {SweepTooMany, Error, "sweep-too-many", "the sweep has {cases} cases, more than {limit}", ""},
       {SweepOther, Error, "sweep-other", "'{0}' contains another sweep: {what}", ""},
