@@ -125,8 +125,8 @@ WorkerProcess::~WorkerProcess() {
 }
 
 void WorkerProcess::end() {
-  if (status_) return;
   lookers_.set(0);
+  if (status_) return;
   ::kill(program_.process, SIGKILL);
   int status = -1;
   while (::waitpid(program_.process, &status, 0) < 0 && errno == EINTR) {
