@@ -18,7 +18,7 @@ namespace entrain::worker {
 // others bytes in a segment of their own.
 
 /// Of a changed layout or a changed list: parent and worker must be of one build.
-inline constexpr std::uint64_t kProtocol = 0x656e'7472'0000'0006;
+inline constexpr std::uint64_t kProtocol = 0x656e'7472'0000'0007;
 
 /// What a worker inherits.
 inline constexpr int kSocket = 3;    ///< what it says by itself, and its end of file
