@@ -44,7 +44,8 @@ constexpr std::array kEndingSignals{
     EndingSignal{SIGUSR2, "SIGUSR2"}, EndingSignal{SIGVTALRM, "SIGVTALRM"}, EndingSignal{SIGPROF, "SIGPROF"},
     EndingSignal{SIGALRM, "SIGALRM"}, EndingSignal{SIGPOLL, "SIGPOLL"},     EndingSignal{SIGPWR, "SIGPWR"}};
 std::atomic<int> error_descriptor = STDERR_FILENO;
-bool silent = false;  // another rank speaks
+bool silent = false;             // another rank speaks
+std::optional<int> silent_rank;  // this one, if it is not the first
 
 void write_text(const char* text) {
   [[maybe_unused]] const ssize_t ignored = ::write(error_descriptor.load(), text, std::strlen(text));
@@ -96,6 +97,11 @@ std::FILE* sound(OwnStream& stream) {
     ::close(again);
   }
   return stream.file;
+}
+
+void write_error(std::string lines) {
+  if (::isatty(::fileno(error_output())) == 1) lines = wrapped(lines, terminal_columns());
+  std::fwrite(lines.data(), 1, lines.size(), error_output());
 }
 
 }  // namespace
@@ -163,8 +169,9 @@ void keep_streams() {
   if (own_output.file != stdout) ::dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
-void be_silent() {
+void be_silent(int rank) {
   silent = true;
+  silent_rank = rank;
 }
 
 void speak_again() {
@@ -189,8 +196,15 @@ void print_error(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   if (silent) return;
-  if (::isatty(::fileno(error_output())) == 1) lines = wrapped(lines, terminal_columns());
-  std::fwrite(lines.data(), 1, lines.size(), error_output());
+  write_error(std::move(lines));
+}
+
+void print_long_call(Fact call) {
+  if (silent_rank) call.values.emplace_back("rank", *silent_rank);
+  const char* end = call.number("case")             ? "ends the sweep"
+                    : call.text("process") == "own" ? "ends the run"
+                                                    : "twice ends it";
+  write_error(fmt::format("entrain: {}; Ctrl-C {}\n", render(call), end));
 }
 
 TextStyle stdout_style() {

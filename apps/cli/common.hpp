@@ -65,9 +65,12 @@ std::FILE* output();
 std::FILE* error_output();
 void keep_streams();
 
-/// From now on nothing is printed: another rank speaks. But for what ends this process in the middle of its work.
-void be_silent();
+/// From now on nothing is printed: another rank speaks. But for what ends this process in the middle of its work, and
+/// calls that take long.
+void be_silent(int rank);
 void speak_again();
+/// For a LongCallWatch.
+void print_long_call(Fact call);
 
 /// For people: on a terminal, lines that are too long are broken at spaces.
 void print(std::string_view text);

@@ -147,12 +147,11 @@ int main(int argc, char** argv) {
   supervise();
   int code = kFailed;
   try {
-    const entrain::Watchdog watchdog(
-        [](const entrain::Error& fault) {
-          speak_again();
-          print_error(fault.what());
-        },
-        [](const entrain::Fact& call) { print_error(render(call) + "; Ctrl-C twice ends it"); });
+    const entrain::Watchdog watchdog([](const entrain::Error& fault) {
+      speak_again();
+      print_error(fault.what());
+    });
+    const entrain::LongCallWatch long_calls(print_long_call);
     if (const char* worker = std::getenv("ENTRAIN_WORKER")) entrain::set_worker_program(worker);
     entrain::set_cache_folder(chosen_cache_folder());
     code = dispatch(argc, argv);

@@ -164,7 +164,6 @@ RunDirectoryOptions run_options(const RunArguments& arguments) {
   options.run.tries_everything = false;
   options.run.log.everything = arguments.verbose;
   if (arguments.verbose) options.run.log.handler = [](const LogMessage& message) { print_error(log_line(message)); };
-  options.run.log.waiting = [](const Fact& fact) { print_error(render(fact) + "; Ctrl-C ends the run"); };
   if (arguments.out) options.folder = *arguments.out;
   options.overwrite = arguments.overwrite;
   options.capture_streams = !arguments.verbose;
@@ -221,7 +220,7 @@ int run_with(const RunArguments& arguments, Ranks* ranks) {
 int run(const RunArguments& arguments) {
   if (!Ranks::launched()) return run_with(arguments, nullptr);
   Ranks ranks(&catch_signals());
-  if (!ranks.is_first()) be_silent();
+  if (!ranks.is_first()) be_silent(ranks.rank());
   return ranks.take_part([&] { return run_with(arguments, &ranks); });
 }
 

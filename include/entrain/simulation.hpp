@@ -103,9 +103,11 @@ using LogHandler = std::function<void(const LogMessage&)>;
 struct Logging {
   LogHandler handler = {};  ///< called with what the subsystems log, at once
   bool everything = false;  ///< FMUs are asked for all their categories, not for those of trouble alone
-  /// Called while one call of an isolated subsystem lasts, after 10 s and then ever more rarely (call-takes-long).
-  std::function<void(const Fact&)> waiting = {};
-  /// Asked while one lasts: true ends the process that it is in, and with it the run. Simulation sets it.
+  /// Called again and again while a call takes long (call-takes-long), also when the subsystem is gone. Simulation sets
+  /// it, for the note of its summary; what is to be printed goes to a LongCallWatch (entrain/watchdog.hpp).
+  std::function<void(const Fact&)> long_call = {};
+  /// Asked while a call of an isolated subsystem lasts: true ends the process that it is in, and with it the run.
+  /// Simulation sets it.
   std::function<bool()> interrupted = {};
   /// Called when a subsystem fails while it is released, when its run is over: it threw, or its process ended.
   std::function<void(const Error&)> failed_at_end = {};

@@ -21,14 +21,11 @@ namespace entrain {
 /// else happens as it would without a watchdog.
 ///
 /// Process-wide: it installs handlers of those signals and of SIGURG, and puts the former ones back. Of several
-/// watchdogs the newest is called; of long calls, the newest that has a function for them. Destroy it in the thread
-/// that made it.
+/// watchdogs the newest is called. Destroy it in the thread that made it.
 class ENTRAIN_API Watchdog {
  public:
   using Handler = std::function<void(const Error& fault)>;
-  /// Called on another thread while a call of an FMU lasts, after 10 s and then ever more rarely (call-takes-long).
-  using LongCall = std::function<void(const Fact& call)>;
-  explicit Watchdog(Handler on_fault, LongCall on_long_call = {});
+  explicit Watchdog(Handler on_fault);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
@@ -36,6 +33,28 @@ class ENTRAIN_API Watchdog {
   /// For the handler of a signal: the user wants the end now, and the run does not return. `on_fault` of the newest
   /// watchdog is called as for a fault (FactCode::EndedAtOnce), the calling thread stands still, the process ends.
   static void end_at_once() noexcept;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// While one exists, `on_call` is called with every call of an FMU that takes long, after 10 s, 20 s, 40 s and so on
+/// (call-takes-long): in whatever run, verb or companion run, in processes of their own always, in this one while a
+/// Watchdog exists. "process" of the fact is "own" or "run".
+///
+/// Process-wide; of several the newest is called. Two rules for `on_call`:
+/// - It is called from any thread, perhaps from several at once, with no lock of Entrain held: it may make and release
+///   simulations and watchdogs. What it throws is ignored.
+/// - It returns soon. It is called by the thread that looks after faults and timeouts, or by one that waits for the
+///   call: while it waits itself, a crash or a timeout elsewhere waits, too.
+class ENTRAIN_API LongCallWatch {
+ public:
+  using Handler = std::function<void(const Fact& call)>;
+  explicit LongCallWatch(Handler on_call);
+  ~LongCallWatch();  ///< afterwards `on_call` is called no more
+  LongCallWatch(const LongCallWatch&) = delete;
+  LongCallWatch& operator=(const LongCallWatch&) = delete;
 
  private:
   struct Impl;

@@ -93,8 +93,8 @@ def one_line(error: BaseException) -> str:
 
 def warn(facts: Iterable[Mapping[str, Any] | str]) -> None:
     """As Python warnings, at the line of the user's code that called the package."""
-    level = 2
-    frame = sys._getframe(1)
+    level = 1
+    frame = sys._getframe()  # alone where a thread of the engine calls
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
         level += 1

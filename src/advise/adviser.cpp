@@ -40,11 +40,15 @@ SearchBudget budget_of(const AdviceSettings& settings) {
 }  // namespace
 
 Adviser::Adviser(const SystemDescription& description, const AdviceSettings& settings, const Extensions& extensions)
-    : settings_(settings), interruption_(settings.interrupt), extensions_(extensions), methods_(extensions) {
+    : settings_(settings),
+      interruption_(settings.interrupt),
+      log_(session::interruptible(settings.interrupt)),
+      extensions_(extensions),
+      methods_(extensions) {
   auto written = description;
   written.method = {std::string(method::kAuto), {}};
   std::vector<Problem> problems;
-  prepared_ = session::prepare(to_look_at(written), 1, extensions_, problems);
+  prepared_ = session::prepare(to_look_at(written), 1, extensions_, problems, log_);
   if (!prepared_.system) throw Error(std::move(problems));
   look_ = look_at(written, prepared_, methods_, extensions_);
   for (const std::size_t s : look_.sequence) advice_.sequence.push_back(prepared_.system->graph().name(SubsystemId{s}));
@@ -121,7 +125,7 @@ void Adviser::run_pilot_method() {
     if (candidate == advice_.candidates.end()) continue;
     std::vector<Problem> problems;
     const session::Prepared pilot =
-        session::prepare(with_config(methods_, described, *candidate), 1, extensions_, problems);
+        session::prepare(with_config(methods_, described, *candidate), 1, extensions_, problems, log_);
     if (!pilot.system) continue;
     const auto settings = pilot_settings(*candidate, advice_.step);
     if (settings.share < 1.0) {
@@ -167,7 +171,7 @@ void Adviser::run_pilot_in_smaller_steps(const Candidate& candidate) {
   for (int k = 0; k < kAttempts; ++k) {
     description.step->value = nearest_fitting(look_.imposed, description.step->value / 4.0);
     std::vector<Problem> problems;
-    const session::Prepared prepared = session::prepare(description, 1, extensions_, problems);
+    const session::Prepared prepared = session::prepare(description, 1, extensions_, problems, log_);
     if (!prepared.system) return;
     const coupling::CallCount counted(*prepared.system, advice_.calls);
     Pilot finer = run_pilot(*prepared.system, *prepared.method, prepared.settings,

@@ -55,6 +55,7 @@ class Adviser {
 
   AdviceSettings settings_;
   Interruption interruption_;
+  Logging log_;
   const Extensions& extensions_;
   method::MethodRegistry methods_;
   session::Prepared prepared_;  // with a method that asks for nothing: to look at

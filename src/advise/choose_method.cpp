@@ -64,7 +64,8 @@ MethodChoice choose_method(const SystemDescription& written, const Extensions& e
   Look look;
   {  // its subsystems are gone before runs are made: an FMU may be the only one of its kind
     std::vector<Problem> problems;
-    session::Prepared prepared = session::prepare(choice.description, 1, extensions, problems);
+    session::Prepared prepared =
+        session::prepare(choice.description, 1, extensions, problems, session::interruptible(budget.interrupt));
     if (!prepared.system) return choice;
     if (prepared.system->has_instants()) return for_shared_events(std::move(choice), prepared, methods);
     look = look_at(written, prepared, methods, extensions);

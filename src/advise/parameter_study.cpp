@@ -82,7 +82,8 @@ std::optional<analysis::RunPath> ParameterStudy::path_with(const std::vector<dou
   }
   try {
     std::vector<Problem> problems;
-    const auto prepared = session::prepare(description, 1, extensions_, problems);
+    const auto prepared =
+        session::prepare(description, 1, extensions_, problems, session::interruptible(interruption_.flag()));
     if (!prepared.system) return std::nullopt;
     prepared.system->engine().initialize(prepared.settings.start, prepared.settings.stop);
     auto linear = analysis::linearized(*prepared.system);

@@ -72,8 +72,9 @@ Trial TrialRuns::run(const MethodConfig& config, Duration step, Duration length,
   description.stop->value = description.start.value + trial.length;
   description.record = {};
   RunOptions options;
-  estimate::CallMeter meter(most_calls, budget_.interrupt);
-  options.interrupt = meter.stop();
+  estimate::CallMeter meter(most_calls);
+  options.interrupt = budget_.interrupt;
+  options.stop = meter.stop();
   try {
     auto [system, summary, estimate, verdict] =
         estimate::estimated_run(description, {options, {}, {}}, extensions_, {.refines = false, .meter = &meter});

@@ -64,12 +64,13 @@ std::optional<Seconds> measured_before(const SystemDescription& description, con
 }
 
 /// A few steps in this process; nothing where they cannot be made twice, or fail: the run itself will report it.
-std::optional<Seconds> measured_by_pilot(const SystemDescription& description, const Extensions& extensions) {
+std::optional<Seconds> measured_by_pilot(const SystemDescription& description, const Extensions& extensions,
+                                         const std::atomic<bool>* interrupt) {
   for (const auto& subsystem : description.subsystems) {
     if (description::is_outside(subsystem) || description::acts_outside(subsystem)) return std::nullopt;
   }
   try {
-    session::Session pilot(description, {.tries_everything = false}, extensions);
+    session::Session pilot(description, {.interrupt = interrupt, .tries_everything = false}, extensions);
     const auto began = Clock::now();
     pilot.advance();
     for (int step = 0; step < kPilotSteps && pilot.summary().termination == Termination::Running; ++step) {
@@ -126,7 +127,7 @@ std::vector<std::pair<std::size_t, std::size_t>> connected_pairs(const SystemDes
 }  // namespace
 
 PlacementInspection plan_placement(const SystemDescription& description, std::size_t ranks,
-                                   const Extensions& extensions) {
+                                   const Extensions& extensions, const std::atomic<bool>* interrupt) {
   ranks::PlacementTask task;
   task.ranks = static_cast<int>(ranks);
   task.given = given_ranks(description, ranks);
@@ -139,7 +140,7 @@ PlacementInspection plan_placement(const SystemDescription& description, std::si
   const auto before = latest_run(description.name);
   if (before && !all_given) seconds = measured_before(description, *before);
   plan.by = all_given ? "by hand" : seconds ? fmt::format("measured in {}", before->string()) : "measured by a pilot";
-  if (!seconds && !all_given) seconds = measured_by_pilot(description, extensions);
+  if (!seconds && !all_given) seconds = measured_by_pilot(description, extensions, interrupt);
   if (!seconds && !all_given) plan.by = "not measured: all count the same";
   if (!all_given && !description.placement.empty()) plan.by += ", where it is not by hand";
   task.seconds = seconds.value_or(Seconds(description.subsystems.size(), kUnknown));

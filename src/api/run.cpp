@@ -280,7 +280,10 @@ class DirectoryRun {
     call_if_set(options_.progress.begun, result_);
     if (is_shared()) ranks()->link().restart_clock();
     result_.summary = run_watched(files, recorder, checkpoints);
-    if (is_shared()) result_.summary.ranks = api::rank_summaries(*ranks(), description_);
+    if (is_shared()) {
+      result_.summary.ranks = api::rank_summaries(*ranks(), description_);
+      if (!result_.summary.ranks.empty()) api::share_longest_call(*ranks(), result_.summary);
+    }
     if (control_) control_->close(result_.summary);
     if (recorder) result_.recorded_until = recorder->recorded_until();
     if (recorder && recorder->dropped_rows() > 0) note_dropped(recorder->dropped_rows());

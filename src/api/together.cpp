@@ -9,6 +9,7 @@
 #include "api/placement.hpp"
 #include "base/bytes.hpp"
 #include "base/facts/fact_bytes.hpp"
+#include "base/long_calls.hpp"
 #include "base/private_folder.hpp"
 #include "entrain/fact_codes.hpp"
 #include "entrain/system.hpp"
@@ -71,7 +72,8 @@ advising::MethodChoice as_choice(const Chosen& all, SystemDescription descriptio
 
 ranks::RankLink::Placement placement_of(const SystemDescription& description, const ranks::RankLink& link,
                                         const Extensions& extensions) {
-  const auto plan = plan_placement(description, static_cast<std::size_t>(link.size()), extensions);
+  const auto plan =
+      plan_placement(description, static_cast<std::size_t>(link.size()), extensions, link.interrupt_here());
   ranks::RankLink::Placement placement;
   for (const auto& place : plan.places) {
     placement.subsystems.push_back(place.subsystem);
@@ -225,6 +227,27 @@ std::vector<RankSummary> rank_summaries(Ranks& ranks, const SystemDescription& d
     summaries[static_cast<std::size_t>(places[s])].subsystems.push_back(description.subsystems[s].name);
   }
   return summaries;
+}
+
+void share_longest_call(Ranks& ranks, RunSummary& summary) {
+  const auto is_one = [](const Fact& note) { return note.code == FactCode::CallTakesLong; };
+  const auto own = std::find_if(summary.notes.begin(), summary.notes.end(), is_one);
+  base::LongestCall longest;
+  try {
+    const auto all = ranks.link().gather(
+        base::to_bytes(own == summary.notes.end() ? std::optional<Fact>() : std::optional<Fact>(*own)));
+    for (std::size_t r = 0; r < all.size(); ++r) {
+      std::optional<Fact> there;
+      base::from_bytes(all[r], there);
+      if (!there) continue;
+      there->values.emplace_back("rank", r);
+      longest.keep(*there);
+    }
+  } catch (const Error&) {  // they have parted
+    return;
+  }
+  std::erase_if(summary.notes, is_one);
+  if (auto call = longest.take()) summary.notes.push_back(std::move(*call));
 }
 
 }  // namespace entrain::api

@@ -21,4 +21,7 @@ std::vector<Fact> agree(Ranks& ranks, const SystemDescription& description, cons
 /// Of the run that ended: the work of each rank. Empty of one process, and when the ranks have parted.
 std::vector<RankSummary> rank_summaries(Ranks& ranks, const SystemDescription& description);
 
+/// After that: of the notes about calls that took long the longest of all ranks is left.
+void share_longest_call(Ranks& ranks, RunSummary& summary);
+
 }  // namespace entrain::api

@@ -10,8 +10,6 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <chrono>
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -21,6 +19,7 @@
 
 #include "base/fault_text.hpp"
 #include "base/foreign_code.hpp"
+#include "base/long_calls.hpp"
 #include "base/process_state.hpp"
 #include "entrain/fact_codes.hpp"
 
@@ -29,8 +28,7 @@ namespace {
 
 constexpr unsigned kGrace = 5;  // s, for the handler of a fault
 constexpr int kExitCode = 1;
-constexpr int kParkSignal = SIGURG;        // ignored by default, so one that comes late does no harm
-constexpr Duration kFirstLongCall = 10.0;  // s until a call is called long; the next report comes at twice the time
+constexpr int kParkSignal = SIGURG;  // ignored by default, so one that comes late does no harm
 constexpr const char* kThread = "a thread that an FMU started";
 constexpr std::array kFaultSignals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
@@ -203,14 +201,14 @@ class Watcher {
     return *watcher;
   }
 
-  void add(const FaultWatch* owner, FaultWatch::Handler handler, FaultWatch::LongCall long_call) {
+  void add(const FaultWatch* owner, FaultWatch::Handler handler) {
     const std::lock_guard lock(mutex_);
-    handlers_.push_back({owner, std::move(handler), std::move(long_call)});
+    handlers_.push_back({owner, std::move(handler)});
     if (handlers_.size() > 1) return;
     install();
     stopping_ = false;
     active_ = true;
-    thread_ = std::thread([this] { watch(); });
+    if (!thread_.joinable()) thread_ = std::thread([this] { watch(); });
   }
 
   void remove(const FaultWatch* owner) {
@@ -220,8 +218,9 @@ class Watcher {
       std::erase_if(handlers_, [&](const Entry& entry) { return entry.owner == owner; });
       if (!handlers_.empty()) return;
       active_ = false;
-      stopping_ = true;
       uninstall();
+      if (thread_.get_id() == std::this_thread::get_id()) return;  // by a listener: it goes on, for the next one
+      stopping_ = true;
       ended = std::move(thread_);
     }
     ::sem_post(&shared.wake);
@@ -246,32 +245,43 @@ class Watcher {
     ::sem_init(&shared.parked, 0, 0);
   }
 
-  void time(const ForeignCode& code) {
+  /// Also without a watch: there may be one later, while the code is called.
+  void time(const ForeignCode& code, std::size_t& place) {
     {
       const std::lock_guard lock(mutex_);
-      timed_.push_back({&code, code.calls(), code.function(), Clock::now()});
+      place = timed_.size();
+      timed_.push_back({&code, &place, Timer({code.calls(), code.function()})});
       if (!code.owner().timeout && timed_.size() > 1) return;  // the thread looks often enough
     }
-    if (active()) ::sem_post(&shared.wake);
+    look_again();
   }
-  void forget(const ForeignCode& code) {
+  void forget(const ForeignCode& code, const std::size_t& place) {
     const std::lock_guard lock(mutex_);
-    std::erase_if(timed_, [&](const Timed& timed) { return timed.code == &code; });
+    if (place >= timed_.size() || timed_[place].code != &code) return;  // in a copy of the process that began anew
+    *timed_.back().place = place;
+    timed_[place] = timed_.back();
+    timed_.pop_back();
+  }
+  void look_again() const noexcept {
+    if (active()) ::sem_post(&shared.wake);
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
   struct Entry {
     const FaultWatch* owner;
     FaultWatch::Handler handler;
-    FaultWatch::LongCall long_call;
   };
+  struct Call {
+    std::uint64_t number = 0;
+    const char* function = nullptr;
+
+    bool operator==(const Call&) const = default;
+  };
+  using Timer = CallTimer<Call>;
   struct Timed {
     const ForeignCode* code;
-    std::uint64_t call;  ///< as last seen ...
-    const char* function;
-    Clock::time_point since;                ///< ... since then
-    Duration next_report = kFirstLongCall;  ///< of its length
+    std::size_t* place;
+    Timer timer;
   };
 
   static void install() {
@@ -301,23 +311,29 @@ class Watcher {
     for (;;) {
       wait();
       if (shared.reported.load(std::memory_order_acquire)) finish();
-      const std::lock_guard lock(mutex_);
-      if (stopping_) return;
-      check_times();
+      std::vector<LongCall> long_calls;
+      {
+        const std::lock_guard lock(mutex_);
+        if (stopping_) return;
+        long_calls = check_times();
+      }
+      for (const auto& call : long_calls) LongCalls::report(call);
     }
   }
 
-  /// Without foreign code the thread sleeps for good.
+  /// Without foreign code that has a timeout, or that someone listens to, the thread sleeps for good.
   void wait() {
     constexpr Duration kShortest = 1e-3;
     constexpr Duration kLongest = 0.25;
-    constexpr Duration kWithoutTimeouts = 1.0;
+    constexpr Duration kForListeners = 1.0;
     std::optional<Duration> interval;
     {
       const std::lock_guard lock(mutex_);
+      if (!timed_.empty() && LongCalls::heard()) interval = kForListeners;
       for (const auto& timed : timed_) {
         const auto& timeout = timed.code->owner().timeout;
-        const Duration wanted = timeout ? std::clamp(*timeout / 4, kShortest, kLongest) : kWithoutTimeouts;
+        if (!timeout) continue;
+        const Duration wanted = std::clamp(*timeout / 4, kShortest, kLongest);
         interval = std::min(interval.value_or(wanted), wanted);
       }
     }
@@ -329,51 +345,44 @@ class Watcher {
     }
   }
 
-  void check_times() {
-    const auto now = Clock::now();
+  /// Those that take long; they are reported when the lock is released.
+  std::vector<LongCall> check_times() {
+    std::vector<LongCall> long_calls;
+    const auto now = Timer::Clock::now();
     for (auto& timed : timed_) {
-      const std::uint64_t call = timed.code->calls();
-      const char* function = timed.code->function();
-      if (function == nullptr || call != timed.call || function != timed.function) {
-        timed.call = call;
-        timed.function = function;
-        timed.since = now;
-        timed.next_report = kFirstLongCall;
+      const Call call{timed.code->calls(), timed.code->function()};
+      const Duration lasted = timed.timer.look(call, now);
+      if (call.function == nullptr) {  // it is in none: the next one begins later
+        timed.timer = Timer(call, now);
         continue;
       }
-      const Duration lasted = std::chrono::duration<double>(now - timed.since).count();
+      if (lasted > kFirstLongCall) long_calls.push_back(long_call_of(timed, lasted));
       const auto& timeout = timed.code->owner().timeout;
-      if (lasted > timed.next_report) report_long_call(timed, lasted);
       if (timeout && lasted > *timeout) {
-        if (stop_thread_in(timed)) claim(Fault::Timeout, timed.code);
+        if (stop_thread_in(*timed.code, call)) claim(Fault::Timeout, timed.code);
         if (shared.claimed.load()) ::sem_post(&shared.wake);
-        return;
+        break;
       }
     }
+    return long_calls;
   }
 
-  void report_long_call(Timed& timed, Duration lasted) const {
-    timed.next_report *= 2.0;
-    const auto newest =
-        std::find_if(handlers_.rbegin(), handlers_.rend(), [](const Entry& e) { return bool(e.long_call); });
-    if (newest == handlers_.rend()) return;
+  static LongCall long_call_of(Timed& timed, Duration lasted) {
     const auto& owner = timed.code->owner();
-    Fact call{FactCode::CallTakesLong,
-              {owner.subsystem.empty() ? owner.code : owner.subsystem},
-              {{"function", timed.function}, {"seconds", std::round(lasted), "s"}}};
-    if (const auto time = timed.code->time()) call.values.emplace_back("time", *time, "s");
-    newest->long_call(call);
+    return {long_call(owner.subsystem.empty() ? owner.code : owner.subsystem, timed.timer.key().function, lasted,
+                      timed.code->time(), "run"),
+            owner.long_call, timed.timer.is_due(lasted)};
   }
 
   /// The thread must not come back while its run is being ended. False when it has come back just now.
-  static bool stop_thread_in(const Timed& timed) {
+  static bool stop_thread_in(const ForeignCode& code, const Call& call) {
     constexpr Duration kAnswer = 1.0;  // no answer by then: the code has blocked the signal
-    shared.late_call.store(timed.call);
-    shared.late_function.store(timed.function);
-    shared.late.store(timed.code);
+    shared.late_call.store(call.number);
+    shared.late_function.store(call.function);
+    shared.late.store(&code);
     signal_all_threads(kParkSignal);
     const bool parked = wait_for(shared.parked, kAnswer);
-    return parked || (timed.code->function() == timed.function && timed.code->calls() == timed.call);
+    return parked || (code.function() == call.function && code.calls() == call.number);
   }
 
   static Error reported_error() {
@@ -423,8 +432,8 @@ class Watcher {
 
 }  // namespace
 
-FaultWatch::FaultWatch(Handler handler, LongCall long_call) {
-  Watcher::instance().add(this, std::move(handler), std::move(long_call));
+FaultWatch::FaultWatch(Handler handler) {
+  Watcher::instance().add(this, std::move(handler));
 }
 
 FaultWatch::~FaultWatch() {
@@ -444,6 +453,7 @@ void FaultWatch::begin_anew_in_child() {
   ProcessState::forget_in_child();
   if (active()) Watcher::uninstall();
   Watcher::instance().begin_anew();
+  LongCalls::begin_anew_in_child();
 }
 
 void FaultWatch::end_at_once() noexcept {
@@ -475,12 +485,16 @@ void FaultWatch::report_to(int descriptor) noexcept {
   shared.error_stream = descriptor;
 }
 
-void start_timing(const ForeignCode& code) {
-  Watcher::instance().time(code);
+void FaultWatch::look_again() noexcept {
+  Watcher::instance().look_again();
 }
 
-void stop_timing(const ForeignCode& code) {
-  Watcher::instance().forget(code);
+void start_timing(const ForeignCode& code, std::size_t& place) {
+  Watcher::instance().time(code, place);
+}
+
+void stop_timing(const ForeignCode& code, const std::size_t& place) {
+  Watcher::instance().forget(code, place);
 }
 
 }  // namespace entrain::base

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 
 #include "base/signal_stack.hpp"
@@ -14,15 +15,13 @@ class ForeignCode;
 /// handler that does not return within five seconds (the heap may be broken, a lock held) is abandoned. Faults of our
 /// own code are handled as without a watch; those of threads that are not ours are foreign code's.
 ///
-/// Of several the newest gets the report, of long calls the newest that has a function for them. Destroyed in the
-/// thread that made it. With base/signal_stack.hpp the only place that knows the signals of this platform.
+/// Of several the newest gets the report. Destroyed in the thread that made it. While one exists, calls that take long
+/// are reported (base/long_calls.hpp). With base/signal_stack.hpp the only place that knows the signals of this
+/// platform.
 class FaultWatch {
  public:
   using Handler = std::function<void(const Error& fault)>;
-  /// Called while a call of foreign code lasts, after 10 s and then ever more rarely (call-takes-long). It must not
-  /// wait for that call.
-  using LongCall = std::function<void(const Fact& call)>;
-  explicit FaultWatch(Handler handler, LongCall long_call = {});
+  explicit FaultWatch(Handler handler);
   ~FaultWatch();
   FaultWatch(const FaultWatch&) = delete;
   FaultWatch& operator=(const FaultWatch&) = delete;
@@ -30,7 +29,8 @@ class FaultWatch {
   static bool active() noexcept;
   /// In a copy of the process, which has no thread for the report: from now on there is no watch.
   static void forget_in_child() noexcept;
-  /// In a copy of the process that is to have watches of its own: those of the parent are gone.
+  /// In a copy of the process that is to have watches of its own: those of the parent, and what listens to long calls,
+  /// are gone.
   static void begin_anew_in_child();
   /// For the handler of a signal by which the user asks for the end now: reported like a fault. Without a watch the
   /// process ends.
@@ -43,13 +43,16 @@ class FaultWatch {
   static bool is_reporting() noexcept;
   /// Where the last words go when the full report fails; the standard error stream unless that was redirected.
   static void report_to(int descriptor) noexcept;
+  /// Someone listens to long calls from now on.
+  static void look_again() noexcept;
 
  private:
   SignalStack stack_;
 };
 
-/// Called by ForeignCode; effective while a FaultWatch exists.
-void start_timing(const ForeignCode& code);
-void stop_timing(const ForeignCode& code);
+/// Called by ForeignCode; effective while a FaultWatch exists. `place`: where the code is in a list; it must stay where
+/// it is until stop_timing.
+void start_timing(const ForeignCode& code, std::size_t& place);
+void stop_timing(const ForeignCode& code, const std::size_t& place);
 
 }  // namespace entrain::base

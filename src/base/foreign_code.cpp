@@ -17,11 +17,11 @@ namespace entrain::base {
 
 ForeignCode::ForeignCode(Owner owner) : owner_(std::move(owner)) {
   if (!existed.exchange(true)) ProcessState::remember_arithmetic();
-  start_timing(*this);
+  start_timing(*this, place_);
 }
 
 ForeignCode::~ForeignCode() {
-  stop_timing(*this);
+  stop_timing(*this, place_);
 }
 
 std::optional<Time> ForeignCode::time() const noexcept {
@@ -34,6 +34,7 @@ void ForeignCode::publish(const char* name) const noexcept {
   copy(note->code, owner_.code.c_str());
   copy(note->function, name);
   note->time = time_.load(std::memory_order_relaxed);
+  note->calls.fetch_add(1, std::memory_order_relaxed);
 }
 
 void ForeignCode::look_at_process() {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -10,15 +11,17 @@
 #include <type_traits>
 
 #include "base/process_state.hpp"
+#include "entrain/fact.hpp"
 #include "entrain/variable.hpp"
 
 namespace entrain::base {
 
 /// The call under way, in memory that another process reads when this one is gone.
 struct CallNote {
-  std::array<char, 256> code;     ///< "FMU 'prey.fmu'", cut; empty = none yet
-  std::array<char, 64> function;  ///< the latest one
-  double time;                    ///< simulated, in s; NaN = not known
+  std::array<char, 256> code;        ///< "FMU 'prey.fmu'", cut; empty = none yet
+  std::array<char, 64> function;     ///< the latest one
+  double time;                       ///< simulated, in s; NaN = not known
+  std::atomic<std::uint64_t> calls;  ///< that have begun
 };
 
 /// Code of a subsystem that is not ours, such as an instance of an FMU. Every call of it goes through `call`: then a
@@ -27,10 +30,11 @@ struct CallNote {
 class ForeignCode {
  public:
   struct Owner {
-    std::string code;                           ///< "FMU 'prey.fmu'"
-    std::string subsystem{};                    ///< may be empty
-    std::optional<Duration> timeout{};          ///< wall clock time that one call may take, in s
-    std::function<std::string()> last_words{};  ///< its latest messages, to add to an error message; must not wait
+    std::string code;                              ///< "FMU 'prey.fmu'"
+    std::string subsystem{};                       ///< may be empty
+    std::optional<Duration> timeout{};             ///< wall clock time that one call may take, in s
+    std::function<std::string()> last_words{};     ///< its latest messages, to add to an error message; must not wait
+    std::function<void(const Fact&)> long_call{};  ///< the run, for a call that takes long; may outlive this object
   };
   explicit ForeignCode(Owner owner);
   ~ForeignCode();
@@ -142,6 +146,7 @@ class ForeignCode {
   std::atomic<double> time_ = std::numeric_limits<double>::quiet_NaN();
   bool usable_ = true;
   Owner owner_;
+  std::size_t place_ = 0;  ///< among those that are watched
 };
 
 }  // namespace entrain::base

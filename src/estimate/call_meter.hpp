@@ -1,8 +1,8 @@
 #pragma once
 
-#include <atomic>
 #include <limits>
 #include <optional>
+#include <stop_token>
 
 #include "coupling/calls_made.hpp"
 #include "run/step_watcher.hpp"
@@ -13,19 +13,14 @@ namespace entrain::estimate {
 /// exceed what is allowed.
 class CallMeter final : public running::StepWatcher {
  public:
-  /// `interrupt` of the user is passed on; borrowed, may be null.
-  explicit CallMeter(double most_calls = std::numeric_limits<double>::infinity(),
-                     const std::atomic<bool>* interrupt = nullptr)
-      : most_(most_calls), interrupt_(interrupt) {
-    decide(0.0);
-  }
+  explicit CallMeter(double most_calls = std::numeric_limits<double>::infinity()) : most_(most_calls) { decide(0.0); }
 
   double calls() const { return before_ + in_run_; }
   bool exceeded() const { return exceeded_; }
   /// In the first macro step of the first run, which often begins with shorter ones and with linearizations.
   double calls_to_begin() const { return to_begin_.value_or(0.0); }
-  /// For RunOptions::interrupt.
-  const std::atomic<bool>* stop() const { return &stop_; }
+  /// For RunOptions::stop. The interruption by the user is another thing, which is looked at during a step, too.
+  std::stop_token stop() const { return stop_.get_token(); }
 
   void begin(CoupledSystem& system, const RunSettings&) override {
     system_ = &system;
@@ -48,17 +43,16 @@ class CallMeter final : public running::StepWatcher {
  private:
   void decide(double next_step) {
     exceeded_ = exceeded_ || calls() + next_step > most_;
-    stop_ = exceeded_ || (interrupt_ != nullptr && interrupt_->load());
+    if (exceeded_) stop_.request_stop();
   }
 
   double most_;
-  const std::atomic<bool>* interrupt_;
   CoupledSystem* system_ = nullptr;  // of the run under way
   double before_ = 0.0;
   double in_run_ = 0.0;
   std::optional<double> to_begin_;
   bool exceeded_ = false;
-  std::atomic<bool> stop_ = false;
+  std::stop_source stop_;
 };
 
 }  // namespace entrain::estimate

@@ -18,7 +18,8 @@ RepeatedRun::RepeatedRun(SystemDescription description, const Extensions& extens
 void RepeatedRun::make() {
   std::vector<Problem> problems;
   prepared_ = {};  // first: an FMU may allow one instance at a time
-  prepared_ = session::prepare(description_, settings_.threads, extensions_, problems);
+  prepared_ = session::prepare(description_, settings_.threads, extensions_, problems,
+                               session::interruptible(settings_.interrupt));
   if (!prepared_.system) throw Error(std::move(problems));
   for (std::size_t s = 0; s < system().size(); ++s) {
     Remote* remote = system().facets(SubsystemId{s}).remote;

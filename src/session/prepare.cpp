@@ -527,4 +527,10 @@ Prepared prepare(const SystemDescription& written, int threads, const Extensions
   return prepared;
 }
 
+Logging interruptible(const std::atomic<bool>* flag) {
+  Logging log;
+  log.interrupted = [flag] { return flag != nullptr && flag->load(std::memory_order_relaxed); };
+  return log;
+}
+
 }  // namespace entrain::session

@@ -27,4 +27,8 @@ Prepared prepare(const SystemDescription& description, int threads, const Extens
                  std::vector<Problem>& problems, const Logging& log = {}, bool tries_everything = true,
                  Ranks* ranks = nullptr);
 
+/// For what is looked at outside a run: an isolated subsystem in the middle of a call ends once the flag is set. It is
+/// borrowed; null = never.
+Logging interruptible(const std::atomic<bool>* flag);
+
 }  // namespace entrain::session

@@ -65,6 +65,7 @@ void Session::make() {
     if (ranks != nullptr && ranks->link().is_interrupted_here()) return true;
     return stop.stop_requested() || (flag != nullptr && flag->load(std::memory_order_relaxed));
   };
+  log.long_call = [longest = longest_](const Fact& call) { longest->keep(call); };
   const bool everything = options_.tries_everything || options_.learned != nullptr || learned_;
   Prepared made =
       prepare(description_, std::max(1, options_.threads), extensions_, problems, log, everything, options_.ranks);
@@ -179,12 +180,20 @@ const RunSummary& Session::run() {
 
 const RunSummary& Session::run_until(Time t) {
   runner_->run_until(t);
+  note_longest_call();
   return summary();
 }
 
 const RunSummary& Session::advance() {
   runner_->advance();
+  note_longest_call();
   return summary();
+}
+
+/// Once the run has ended.
+void Session::note_longest_call() {
+  if (summary().termination == Termination::Running) return;
+  if (auto call = longest_->take()) runner_->note(std::move(*call));
 }
 
 void Session::set(std::string_view variable, const Value& value) {
@@ -205,6 +214,7 @@ void Session::set(std::string_view variable, const Value& value) {
 
 void Session::reset() {
   require_outside("a reset");
+  longest_->take();
   if (options_.stop.stop_requested()) options_.stop = {};  // it cannot be taken back, and has done its work
   if (can_be_reset()) {
     forget_checkpoints();
@@ -226,6 +236,7 @@ void Session::reset() {
 
 const RunSummary& Session::abandon(const Error& fault) {
   runner_->abandon(fault);
+  note_longest_call();
   return summary();
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/long_calls.hpp"
 #include "entrain/learning.hpp"
 #include "entrain/simulation.hpp"
 #include "run/changes.hpp"
@@ -72,6 +73,7 @@ class Session {
   void make_runner();
   int most_threads() const;
   bool can_be_reset();
+  void note_longest_call();
   void forget_checkpoints() { checkpoints_hold_ = std::make_shared<const char>(); }
   /// Throws inside a run, where only observers can call.
   void require_outside(const char* what) const;
@@ -92,7 +94,8 @@ class Session {
   std::vector<running::StepWatcher*> watchers_;
   running::ControlHook* control_ = nullptr;
   std::unique_ptr<running::Runner> runner_;
-  std::optional<SystemIdentity> identity_;  ///< once it was asked for
+  std::optional<SystemIdentity> identity_;                                              ///< once it was asked for
+  std::shared_ptr<base::LongestCall> longest_ = std::make_shared<base::LongestCall>();  ///< of this run
 };
 
 /// A place to go back to, in memory.

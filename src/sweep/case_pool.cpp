@@ -27,7 +27,7 @@ std::vector<CaseEnd> ProcessPool::wait_also_for(int descriptor) {
   std::vector<CaseEnd> ends;
   if (::poll(events.data(), events.size(), kLongestWait) <= 0) return ends;
   for (std::size_t i = 0; i < workers_.size(); ++i) {
-    if (events[i + 1].revents == 0) continue;
+    if (events[i + 1].revents == 0 || !workers_[i].process->receive()) continue;
     ends.push_back(end_of(*workers_[i].process));
     workers_[i].busy = false;
     --busy_;

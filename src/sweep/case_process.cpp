@@ -12,9 +12,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <mutex>
 
+#include "base/facts/fact_bytes.hpp"
 #include "base/fault_watch.hpp"
 #include "base/file_error.hpp"
+#include "base/long_calls.hpp"
 #include "base/looking.hpp"
 #include "base/posix_write.hpp"
 #include "sweep/frame.hpp"
@@ -22,8 +25,8 @@
 namespace entrain::sweeping {
 namespace {
 
-/// Of an answer: whether the process ends with it.
-constexpr std::uint64_t kMore = 0, kLast = 1;
+/// Of an answer: whether the process ends with it. Else it is a call that takes long, while it lasts.
+constexpr std::uint64_t kMore = 0, kLast = 1, kLongCall = 2;
 
 [[noreturn]] void serve(int descriptor, pid_t parent, CaseServer& server, const std::filesystem::path& temporary) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -34,10 +37,16 @@ constexpr std::uint64_t kMore = 0, kLast = 1;
   base::FaultWatch::begin_anew_in_child();
   const base::FaultWatch watch(
       [&](const Error& error) { write_frame(descriptor, kLast, server.after_fault(error.what())); });
+  std::mutex writing;
+  const base::LongCalls long_calls([&](const Fact& call) {
+    const std::lock_guard lock(writing);
+    write_frame(descriptor, kLongCall, base::to_bytes(call));
+  });
   while (!server.is_used_up()) {
     const auto request = read_frame(descriptor);
     if (!request) break;
     const base::Bytes answer = server.answer(request->kind);
+    const std::lock_guard lock(writing);
     write_frame(descriptor, server.is_used_up() ? kLast : kMore, answer);
   }
   ::_exit(0);
@@ -79,11 +88,19 @@ void CaseProcess::ask(std::size_t request) {
   write_frame(descriptor_, request, {});
 }
 
-std::optional<base::Bytes> CaseProcess::answer() {
+bool CaseProcess::receive() {
   auto frame = read_frame(descriptor_);
+  if (frame && frame->kind == kLongCall) {
+    Fact call;
+    base::from_bytes(frame->bytes, call);
+    if (asked_ != kLook) call.values.emplace_back("case", asked_);
+    base::LongCalls::report(call);
+    return false;
+  }
   ended_ = !frame || frame->kind == kLast;
   if (ended_) reap();
-  return frame ? std::optional(std::move(frame->bytes)) : std::nullopt;
+  answer_ = frame ? std::optional(std::move(frame->bytes)) : std::nullopt;
+  return true;
 }
 
 void CaseProcess::reap() {

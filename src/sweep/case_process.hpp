@@ -2,14 +2,19 @@
 
 #include <sys/types.h>
 
-#include <functional>
+#include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/bytes.hpp"
 #include "base/private_folder.hpp"
 
 namespace entrain::sweeping {
+
+/// Asks for a SweepLook; every other request is the number of a case.
+inline constexpr std::size_t kLook = std::numeric_limits<std::size_t>::max();
 
 /// What runs in a copy of this process.
 class CaseServer {
@@ -27,15 +32,18 @@ class CaseProcess {
  public:
   /// Forks. `at_once`: processes like it that work at the same time.
   explicit CaseProcess(CaseServer& server, std::size_t at_once = 1);
-  ~CaseProcess();                            ///< ends it
+  ~CaseProcess();  ///< ends it
   CaseProcess(const CaseProcess&) = delete;
   CaseProcess& operator=(const CaseProcess&) = delete;
 
   void ask(std::size_t request);
   std::size_t asked() const { return asked_; }
   int descriptor() const { return descriptor_; }
-  /// Once the descriptor can be read: the answer; nullopt when the process has ended without one.
-  std::optional<base::Bytes> answer();
+  /// Once the descriptor can be read: whether there is an end, an answer or that of the process. Else it was about a
+  /// call that takes long, which has been reported.
+  bool receive();
+  /// After that: the answer; nullopt when the process has ended without one.
+  std::optional<base::Bytes> answer() { return std::move(answer_); }
   /// After an answer too: foreign code has ended it, or it is used up.
   bool has_ended() const { return ended_; }
   /// Of a process that ended without an answer: "signal 9 (Killed)".
@@ -53,6 +61,7 @@ class CaseProcess {
   bool ended_ = false;
   bool killed_ = false;
   std::string how_;
+  std::optional<base::Bytes> answer_;
 };
 
 }  // namespace entrain::sweeping

@@ -18,9 +18,6 @@
 
 namespace entrain::sweeping {
 
-/// Asks for a SweepLook; every other request is the number of a case.
-inline constexpr std::size_t kLook = std::numeric_limits<std::size_t>::max();
-
 /// What the first process finds out for all.
 struct SweepLook {
   std::vector<Problem> problems;

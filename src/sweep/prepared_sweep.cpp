@@ -68,7 +68,7 @@ SweepLook PreparedSweep::look() const {
   CaseProcess process(runner);
   process.ask(kLook);
   pollfd end{process.descriptor(), POLLIN, 0};
-  while (::poll(&end, 1, kLongestWait) <= 0) {
+  while (::poll(&end, 1, kLongestWait) <= 0 || !process.receive()) {
     if (is_interrupted()) throw ended_look("interrupted");
   }
   const auto bytes = process.answer();

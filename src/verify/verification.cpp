@@ -179,7 +179,8 @@ class Refinement {
   /// Throws Error with everything that is wrong at h.
   Refinement(const SystemDescription& description, const RunOptions& options, const Extensions& extensions) {
     std::vector<Problem> problems;
-    prepared_ = session::prepare(description, options.threads, extensions, problems);
+    prepared_ =
+        session::prepare(description, options.threads, extensions, problems, session::interruptible(options.interrupt));
     if (!prepared_.system) throw Error(std::move(problems));
     for (std::size_t s = 0; s < prepared_.system->size(); ++s) {
       capabilities_.push_back(&prepared_.system->capabilities(SubsystemId{s}));

@@ -28,7 +28,6 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr Duration kInterval = 0.02;       // s between two looks at a worker that computes
-constexpr Duration kFirstReport = 10.0;    // s until a call is called long; the next report comes at twice the time
 constexpr Duration kAfterInterrupt = 2.0;  // s that a call may still take
 constexpr Duration kAfterTimeout = 5.0;    // s for the worker to report its own
 constexpr Duration kAfterSilence = 0.5;    // s from the end of the socket to that of the process
@@ -74,15 +73,10 @@ Error with_arguments(const Error& error, const Mailbox& box) {
 
 }  // namespace
 
-/// One call that is waited for.
+/// For one answer.
 struct WorkerProcess::Wait {
-  Mailbox& box;
-  const Caller& caller;
-  Clock::time_point since = Clock::now();
+  const Logging& log;
   std::optional<Clock::time_point> interrupted{};
-  Duration next_report = kFirstReport;
-
-  Duration lasted() const { return std::chrono::duration<double>(Clock::now() - since).count(); }
 };
 
 WorkerProcess::WorkerProcess(const Confinement& confinement)
@@ -125,8 +119,8 @@ WorkerProcess::~WorkerProcess() {
 }
 
 void WorkerProcess::end() {
-  if (status_) return;
   lookers_.set(0);
+  if (status_) return;
   ::kill(program_.process, SIGKILL);
   int status = -1;
   while (::waitpid(program_.process, &status, 0) < 0 && errno == EINTR) {
@@ -192,8 +186,8 @@ void WorkerProcess::wait(Mailbox& box, std::uint32_t number) {
     const std::uint32_t seen = box.answered.load(std::memory_order_acquire);
     if (seen == wanted) break;
     if (base::wait_while(box.answered, seen, kInterval)) continue;
-    if (!wait) wait.emplace(Wait{box, callers_[number]});
-    look(*wait);
+    if (!wait) wait.emplace(Wait{log_of(number)});
+    base::LongCalls::report(look(*wait));
   }
   if (page_.speaks.load(std::memory_order_acquire) != heard_) {
     const std::lock_guard lock(mutex_);
@@ -210,7 +204,14 @@ void WorkerProcess::wait(Mailbox& box, std::uint32_t number) {
   throw record.error();
 }
 
-void WorkerProcess::look(Wait& wait) {
+const Logging& WorkerProcess::log_of(std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  return callers_[number].log;
+}
+
+/// At the call under way, which is another one than that which is waited for where several threads use the worker. To
+/// be reported when no lock is held.
+base::LongCall WorkerProcess::look(Wait& wait) {
   const std::lock_guard lock(mutex_);
   if (ended_) throw *ended_;
   receive();
@@ -218,28 +219,20 @@ void WorkerProcess::look(Wait& wait) {
     receive();  // what it said at the very end
     fail(end_report());
   }
-  const auto& log = wait.caller.log;
-  if (!wait.interrupted && log.interrupted && log.interrupted()) wait.interrupted = Clock::now();
+  const std::size_t number = serving();
+  const Caller& caller = callers_[number];
+  const Mailbox& box = *boxes_[number];
+  if (!wait.interrupted && wait.log.interrupted && wait.log.interrupted()) wait.interrupted = Clock::now();
   if (wait.interrupted && Clock::now() - *wait.interrupted > std::chrono::duration<double>(kAfterInterrupt)) {
     fail({ErrorCode::SubsystemFailed,
-          {FactCode::CallInterrupted, {wait.caller.subsystem}, {{"function", function_in(wait.box)}}},
-          {.subsystem = {}, .variable = {}, .time = time_in(wait.box), .remedy = {}}});
+          {FactCode::CallInterrupted, {caller.subsystem}, {{"function", function_in(box)}}},
+          {.subsystem = {}, .variable = {}, .time = time_in(box), .remedy = {}}});
   }
-  const bool many_calls = wait.box.operation == Operation::Abilities ||
-                          wait.box.operation == Operation::Proof;  // which the worker limits one by one
-  if (wait.caller.timeout && !many_calls && wait.lasted() > *wait.caller.timeout + kAfterTimeout) {
-    fail(late_report(wait.caller, wait.box));
-  }
-  if (log.waiting && wait.lasted() > wait.next_report) report_long_call(wait);
-}
-
-void WorkerProcess::report_long_call(Wait& wait) {
-  wait.next_report *= 2.0;
-  Fact fact{FactCode::CallTakesLong,
-            {wait.caller.subsystem},
-            {{"function", function_in(wait.box)}, {"seconds", std::round(wait.lasted()), "s"}}};
-  if (const auto time = time_in(wait.box)) fact.values.emplace_back("time", *time, "s");
-  wait.caller.log.waiting(fact);
+  const Duration lasted = timer_.look({number, page_.bell.load(), page_.note.calls.load()});
+  if (caller.timeout && lasted > *caller.timeout + kAfterTimeout) fail(late_report(caller, box));
+  if (lasted <= base::kFirstLongCall) return {};
+  return {base::long_call(caller.subsystem, function_in(box), lasted, time_in(box), "own"), caller.log.long_call,
+          timer_.is_due(lasted)};
 }
 
 /// What has come so far; of a worker that never stops, a part.

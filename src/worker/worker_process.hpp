@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/fault_text.hpp"
+#include "base/long_calls.hpp"
 #include "base/looking.hpp"
 #include "base/private_folder.hpp"
 #include "entrain/error.hpp"
@@ -77,7 +78,8 @@ class WorkerProcess {
   }
   std::filesystem::path said() const { return folder_.content() / "said"; }
   std::optional<Error> sandbox_refusal() const;
-  void look(Wait& wait);
+  const Logging& log_of(std::uint32_t number);
+  base::LongCall look(Wait& wait);
   void receive();
   void take_frames();
   std::size_t serving() const;
@@ -91,9 +93,17 @@ class WorkerProcess {
   Fact fault_in(base::Fault fault, const Caller& caller, const Mailbox& box) const;
   Error failure(Fact fact, base::Fault fault, const Caller& caller, const Mailbox& box) const;
   std::string remedy_here(const std::string& remedy) const;
-  void report_long_call(Wait& wait);
   std::string function_in(const Mailbox& box) const;
   std::optional<Time> time_in(const Mailbox& box) const;
+
+  /// Differs when another call is under way: of which subsystem, after how many exchanges and calls of foreign code.
+  struct CurrentCall {
+    std::size_t number = 0;
+    std::uint32_t exchanges = 0;
+    std::uint64_t calls = 0;
+
+    bool operator==(const CurrentCall&) const = default;
+  };
 
   Confinement confinement_;  ///< in shared memory the worker could change it
   base::PrivateFolder folder_;
@@ -102,10 +112,11 @@ class WorkerProcess {
   StartedProgram program_;
   base::Lookers lookers_{1};
   std::mutex making_;
-  int unpacked_ = 0;                      ///< FMUs, for a sandbox
-  std::mutex mutex_;                      ///< of all below
-  std::deque<Caller> callers_;            ///< by number; the first is the one whose subsystem is being made
-  std::deque<Mailbox*> boxes_;            ///< likewise
+  int unpacked_ = 0;            ///< FMUs, for a sandbox
+  std::mutex mutex_;            ///< of all below
+  std::deque<Caller> callers_;  ///< by number; the first is the one whose subsystem is being made
+  std::deque<Mailbox*> boxes_;  ///< likewise
+  base::CallTimer<CurrentCall> timer_;
   std::vector<std::byte> received_;       ///< of the socket, without the frames that were taken
   std::atomic<std::uint32_t> heard_ = 0;  ///< frames
   bool silent_ = false;                   ///< its socket has ended

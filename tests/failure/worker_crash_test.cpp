@@ -135,33 +135,6 @@ TEST_F(WorkerCrash, hang_is_ended_by_the_user_with_all_rows) {
   EXPECT_EQ(workers_left(), 0);
 }
 
-/// After 10 s, and while it lasts.
-TEST_F(WorkerCrash, call_that_lasts_long_is_reported_with_its_function_and_time) {
-  const auto program = hung_program();
-  const auto shown = [&] { return test::text_of(folder_ / "stderr.txt"); };
-  ASSERT_TRUE(test::eventually([&] { return shown().find("fmi2DoStep") != std::string::npos; })) << shown();
-  const std::string text = shown();
-  for (const char* part : {"'part'", "fmi2DoStep", "10 s", "t = 0.5 s", "Ctrl-C"}) test::expect_text(text, part);
-  program->send(SIGINT);
-  EXPECT_EQ(program->wait().exit_code, 1);
-  EXPECT_EQ(summary()["termination"], "interrupted");
-  EXPECT_EQ(workers_left(), 0);
-}
-
-/// In the process of the run, where a second Ctrl-C ends a call that does not return.
-TEST_F(WorkerCrash, call_that_lasts_long_in_process_is_reported_with_its_function_and_time) {
-  write_system(write(test::scripted_description("")), Hang, "isolate = false");
-  test::Program program(folder_, {"run", "s.toml", "--out", "out"});
-  const auto shown = [&] { return test::text_of(folder_ / "stderr.txt"); };
-  ASSERT_TRUE(test::eventually([&] { return shown().find("Ctrl-C twice") != std::string::npos; })) << shown();
-  const std::string text = shown();
-  for (const char* part : {"'part'", "has been in fmi2DoStep for", "t = 0.5 s"}) test::expect_text(text, part);
-  program.send(SIGINT);
-  ASSERT_TRUE(test::eventually([&] { return shown().find("a second signal") != std::string::npos; }));
-  program.send(SIGINT);
-  EXPECT_EQ(program.wait().exit_code, 1);
-}
-
 /// In the process of the run, whose parent sees what the process itself cannot.
 class SupervisedEnd : public WorkerCrash, public testing::WithParamInterface<End> {};
 

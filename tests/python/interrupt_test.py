@@ -405,3 +405,17 @@ except en.Error:
 """, env=environment)
     assert done.returncode == 0, done.stderr
     assert list(pathlib.Path(tmp_path).iterdir()) == []
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_call_that_takes_long_is_a_warning_while_it_lasts(twin):
+    import entrain as en
+
+    s = en.System(name="slow")
+    s.add("ctrl", twin, options={"probe": False}, kp=-12.0)
+    with pytest.warns(en.EntrainWarning, match="'ctrl' has been in fmi2DoStep for .*Ctrl-C ends the run") as caught:
+        r = s.run(stop=0.1, step=0.1, method="jacobi", estimate=False)
+    assert any(warning.filename == __file__ for warning in caught)
+    assert r.termination == "completed"
+    note = next(note for note in r.summary["notes"] if note["code"] == "call-takes-long")
+    assert note["subjects"] == ["ctrl"] and note["values"]["seconds"] >= 10

@@ -1,4 +1,7 @@
-// The controller of own_subsystem_test.py once more, as an FMU of FMI 2.0: PI, by Euler's method, with a sine.
+// The controller of own_subsystem_test.py once more, as an FMU of FMI 2.0: PI, by Euler's method, with a sine. With a
+// negative gain a step takes that many seconds.
+#include <unistd.h>
+
 #include <cmath>
 #include <cstddef>
 
@@ -43,6 +46,7 @@ EXPORT fmi2Status fmi2GetReal(fmi2Component c, const fmi2ValueReference r[], siz
 }
 EXPORT fmi2Status fmi2DoStep(fmi2Component c, fmi2Real t, fmi2Real h, fmi2Boolean) {
   auto* twin = static_cast<Twin*>(c);
+  if (twin->kp < 0.0) ::sleep(static_cast<unsigned>(-twin->kp));
   const double e = std::sin(t) - twin->w;
   twin->sum += twin->ki * e * h;
   twin->torque = twin->kp * e + twin->sum;

@@ -3,6 +3,7 @@
    instance has no mode, so the guid determines what goes wrong in fmi2Instantiate. */
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 #include <xmmintrin.h>
 
 #include "idle_fmi2.h"
@@ -28,6 +29,12 @@ EXPORT int SUNContext_Create(void) {
   return 42;
 }
 
+/* With the guid "slow" each of two calls that initialize it takes seven seconds. */
+static int slow;
+static void take_seven_seconds(void) {
+  if (slow) sleep(7);
+}
+
 /* In a sanitized program: no leak. An importer makes no call after a fault, so it cannot free the instance. */
 extern void __lsan_ignore_object(const void* object) __attribute__((weak));
 
@@ -37,7 +44,8 @@ EXPORT fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String 
   if (strcmp(guid, "crash") == 0) use_memory_that_is_not_there();
   if (strcmp(guid, "hang") == 0) hang();
   if (strcmp(guid, "quiet") == 0) end_quietly(0);
-  if (type != fmi2CoSimulation || strcmp(guid, "scripted") != 0) {
+  slow = strcmp(guid, "slow") == 0;
+  if (type != fmi2CoSimulation || (strcmp(guid, "scripted") != 0 && !slow)) {
     callbacks->logger(callbacks->componentEnvironment, "scripted", fmi2Error, "logStatusError", "unknown guid %s",
                       guid);
     return NULL;
@@ -55,11 +63,13 @@ EXPORT void fmi2FreeInstance(fmi2Component component) {
 EXPORT fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean has_tolerance, fmi2Real tolerance, fmi2Real start,
                                       fmi2Boolean has_stop, fmi2Real stop) {
   (void)start, (void)has_stop, (void)stop;
+  take_seven_seconds();
   ((Component*)c)->tolerance = has_tolerance ? tolerance : -1.0;
   return fmi2OK;
 }
 EXPORT fmi2Status fmi2EnterInitializationMode(fmi2Component component) {
   Component* c = component;
+  take_seven_seconds();
   c->offset = 0.0; /* takes parameters back, as some real FMUs do */
   if (c->mode == FailInitialization) log_text(c, fmi2Error, "no solution: 100% wrong", NULL);
   return c->mode == FailInitialization ? fmi2Error : fmi2OK;
@@ -140,6 +150,9 @@ EXPORT fmi2Status fmi2DoStep(fmi2Component component, fmi2Real from, fmi2Real si
     case CrashOnce:
     case HangOnce:
     case Hang: take_the_process_along(c->mode); return fmi2OK;
+    case HangInLongSteps:
+      if (size > 0.15) hang();
+      return fmi2OK;
     case DivideByZero: c->last = divided(c->terminated); return fmi2OK;
     case ExitProcess: exit(0);
     case Overflow: return recurse(&c->halved) == 0 ? fmi2OK : fmi2Error;

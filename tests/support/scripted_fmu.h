@@ -19,7 +19,8 @@ enum ScriptedMode {
   CrashWhenFreed,
   ReturnTolerance, /* y is the tolerance passed to fmi2SetupExperiment, -1 if none was */
   CrashInSet,
-  CrashInGet
+  CrashInGet,
+  HangInLongSteps /* which the run does not make, but its companion */
 };
 
 #ifdef __cplusplus

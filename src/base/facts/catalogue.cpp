@@ -193,7 +193,9 @@ constexpr auto kReports = std::to_array<FactEntry>({
     {IsolatedUnasked, Note, "isolated-unasked", "'{0}' runs in a process of its own: {why}", ""},
     {WorkerRestarted, Warning, "worker-restarted",
      "the process of '{0}' ended and was started again, {restart} of {allowed} times: {why}", ""},
-    {CallTakesLong, Note, "call-takes-long", "'{0}' has been in {function} for {seconds}{?time|, t = {time}}", ""},
+    {CallTakesLong, Note, "call-takes-long",
+     "'{0}' has been in {function} for {seconds}{?time|, t = {time}}{?case|, in case {case}}{?rank|, on rank {rank}}",
+     ""},
     {FmuEndFailed, Warning, "fmu-end-failed", "after the last step, with the results complete: {why}", ""},
     // Real time: paced runs, parts outside, the control channel.
     {DeadlinesMissed, Warning, "deadlines-missed",

@@ -31,11 +31,13 @@ FmuLog::FmuLog(const std::string& fmu, const FmuCaller& caller)
       code_({.code = fmt::format("FMU '{}'", base::printable(fmu)),
              .subsystem = caller.subsystem,
              .timeout = caller.timeout,
-             .last_words = [this] {
-               // It may have crashed while it logged, with the lock held.
-               const std::unique_lock lock(mutex_, std::try_to_lock);
-               return lock.owns_lock() ? text() : std::string();
-             }}) {}
+             .last_words =
+                 [this] {
+                   // It may have crashed while it logged, with the lock held.
+                   const std::unique_lock lock(mutex_, std::try_to_lock);
+                   return lock.owns_lock() ? text() : std::string();
+                 },
+             .long_call = caller.log.long_call}) {}
 
 std::vector<const char*> FmuLog::categories(const std::vector<std::string>& of_fmu) const {
   std::vector<const char*> wanted;
