@@ -13,6 +13,9 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
+#include <numeric>
+#include <random>
 #include <set>
 #include <system_error>
 #include <thread>
@@ -27,12 +30,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kSpins = 200;      // polls before another process may have the processor
-constexpr auto kBusyWait = 2ms;  // then it sleeps between them
+constexpr std::uint64_t kSpins = 200;  // polls before another process may have the processor
+constexpr auto kBusyWait = 2ms;        // then it sleeps between them
 constexpr auto kSleep = 50us;
 constexpr auto kLookEvery = 20ms;  // at the other processes
 constexpr auto kGoneFor = 300ms;   // a process that ended may have answered before
 constexpr std::size_t kMostRoom = 1U << 20U;
+constexpr std::uint64_t kMostBytes = std::numeric_limits<int>::max();
+constexpr double kGiB = 1073741824.0;
 constexpr std::size_t kAlignment = 8;
 
 std::string processor_name() {
@@ -125,6 +130,7 @@ RankLink::RankLink(std::unique_ptr<Communicator> communicator, const std::atomic
 RankLink::~RankLink() {
   if (!ended_ && usable_ && !broken_) communicator_->end();
 }
+      sizes_(room_.size()),
 
 /// Nothing is compared by exchanges before all are known to be of one version.
 void RankLink::meet() {
@@ -225,21 +231,23 @@ void RankLink::gather_heads(const Head& head, std::span<const std::byte> own) {
   sent_.resize(sizeof head + room);
   std::memcpy(sent_.data(), &head, sizeof head);
   if (!own.empty()) std::memcpy(sent_.data() + sizeof head, own.data(), std::min(room, own.size()));
-  for (std::size_t r = 0; r < room_.size(); ++r) counts_[r] = static_cast<int>(sizeof(Head) + room_[r]);
+  for (std::size_t r = 0; r < room_.size(); ++r) sizes_[r] = sizeof(Head) + room_[r];
   transfer(sent_.data(), received_);
   for (std::size_t r = 0; r < heads_.size(); ++r) {
     const std::byte* block = received_.data() + places_[r];
     std::memcpy(&heads_[r], block, sizeof(Head));
     blocks_[r] = {block + sizeof(Head), std::min<std::size_t>(room_[r], heads_[r].size)};
     const std::size_t aligned = (heads_[r].size + kAlignment - 1) / kAlignment * kAlignment;
-    room_[r] = std::min(kMostRoom, std::max(aligned, room_[r] - room_[r] / 64 / kAlignment * kAlignment));
+    // Together no more than MPI counts.
+    const std::size_t most = std::min(kMostRoom, kMostBytes / room_.size() / 2 / kAlignment * kAlignment);
+    room_[r] = std::min(most, std::max(aligned, room_[r] - room_[r] / 64 / kAlignment * kAlignment));
   }
 }
 
 void RankLink::gather_rest(std::span<const std::byte> own) {
   for (std::size_t r = 0; r < room_.size(); ++r) {
     whole_[r].assign(blocks_[r].begin(), blocks_[r].end());
-    counts_[r] = static_cast<int>(heads_[r].size - blocks_[r].size());
+    sizes_[r] = heads_[r].size - blocks_[r].size();
   }
   const auto begun = blocks_[static_cast<std::size_t>(rank_)].size();
   sent_.assign(own.begin() + static_cast<std::ptrdiff_t>(begun), own.end());
@@ -253,22 +261,37 @@ void RankLink::gather_rest(std::span<const std::byte> own) {
 
 void RankLink::transfer(const std::byte* own, std::vector<std::byte>& all) {
   int end = 0;
-  for (std::size_t r = 0; r < counts_.size(); ++r) {
+  for (std::size_t r = 0; r < sizes_.size(); ++r) {
     places_[r] = end;
     end += counts_[r];
   }
-  if (all.size() < static_cast<std::size_t>(end)) all.resize(static_cast<std::size_t>(end));
+}
+  lay_out();
+  const auto end = static_cast<std::size_t>(places_.back()) + sizes_.back();
+  if (all.size() < end) all.resize(end);
   communicator_->gather(own, counts_.data(), places_.data(), all.data());
   wait([this] { return communicator_->poll(); });
 }
 
+/// Known everywhere alike: more than MPI counts is refused by all.
+void RankLink::lay_out() {
+  const std::uint64_t sum = std::accumulate(sizes_.begin(), sizes_.end(), std::uint64_t{0});
+  if (sum > kMostBytes) {
+    const auto r = static_cast<std::size_t>(std::max_element(sizes_.begin(), sizes_.end()) - sizes_.begin());
+    const auto why = fmt::format("its block of {:.3g} GiB makes an exchange of {:.3g} GiB; MPI counts to 2 GiB",
+                                 static_cast<double>(sizes_[r]) / kGiB, static_cast<double>(sum) / kGiB);
+    give_up(Error(ErrorCode::SubsystemFailed, {FactCode::RankFailed, {peers_[r].host}, {{"rank", r}, {"why", why}}}),
+            true);
+  }
+
 void RankLink::wait(base::FunctionRef<bool()> is_done) {
   const auto began = Clock::now();
+    counts_[r] = static_cast<int>(sizes_[r]);
   looked_ = began;
   asked_.reset();
   missed_.reset();
   Clock::duration waited{};
-  for (int polls = 0; !is_done(); ++polls) {
+  for (std::uint64_t polls = 0; !is_done(); ++polls) {
     if (!shares_processors_ && polls < kSpins) continue;
     ::sched_yield();
     if (polls % 16 != 0) continue;
@@ -293,6 +316,8 @@ void RankLink::look_around(Clock::duration waited) {
                     {FactCode::RankEnded, {peer.host}, {{"rank", *ended}, {"process", peer.process}}}),
               false);
     }
+  // Who waits for shared memory makes no call of MPI, in which what this rank has sent may still be under way.
+  if (board_) communicator_->progress();
   }
   if (patient_) return;
   if (is_interrupted_here() && !asked_) asked_ = now;

@@ -136,6 +136,7 @@ class RankLink {
   void check(const Head& own);
   [[noreturn]] void give_up(Error error, bool usable);
   Error parted(const Head& own) const;
+  void lay_out();
   std::string name_of(int rank) const;
 
   std::unique_ptr<Communicator> communicator_;
@@ -161,7 +162,8 @@ class RankLink {
   std::vector<std::byte> sent_, received_, rest_;
   std::vector<base::Bytes> whole_;
   std::vector<std::span<const std::byte>> blocks_;
-  std::vector<int> counts_, places_;
+  std::vector<std::uint64_t> sizes_;
+  std::vector<int> counts_, places_;  // for MPI
   Clock::time_point started_ = Clock::now();
   Clock::duration waiting_{};
   Clock::time_point looked_;

@@ -75,6 +75,7 @@ class ThreadRanks {
 
    private:
     ThreadRanks& all_;
+    void progress() override {}
     int rank_;
     const int* counts_ = nullptr;
     const int* places_ = nullptr;
