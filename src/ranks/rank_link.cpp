@@ -63,13 +63,21 @@ std::vector<int> usable_processors() {
 Peer this_process() {
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);
-  std::error_code unknown;
-  const auto numbers = std::filesystem::read_symlink("/proc/self/ns/pid", unknown).string();
-  return {ENTRAIN_VERSION, name.data(),      name.data() + (" " + numbers),
-          ::getpid(),      processor_name(), usable_processors()};
+  return {ENTRAIN_VERSION, name.data(), this_node(), ::getpid(), processor_name(), usable_processors()};
 }
 
 }  // namespace
+
+std::string this_node() {
+  std::string boot;
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::getline(file, boot);
+  std::error_code unknown;
+  const auto numbers = std::filesystem::read_symlink("/proc/self/ns/pid", unknown).string();
+  if (!boot.empty() && !numbers.empty()) return boot + " " + numbers;
+  std::random_device source;  // alone, as far as is known
+  return fmt::format("{:x}{:x}{:x}{:x}", source(), source(), source(), source());
+}
 
 std::vector<std::vector<int>> nodes_of(std::span<const Peer> peers) {
   std::vector<std::vector<int>> nodes;
@@ -113,7 +121,7 @@ std::chrono::duration<double> RankLink::patience() {
   return std::chrono::duration<double>(std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr ? 0.4 : 10.0);
 }
 
-RankLink::RankLink(std::unique_ptr<Communicator> communicator, const std::atomic<bool>* interrupt)
+RankLink::RankLink(std::unique_ptr<Communicator> communicator, const std::atomic<bool>* interrupt, bool may_share)
     : communicator_(std::move(communicator)),
       rank_(communicator_->rank()),
       size_(communicator_->size()),
@@ -122,18 +130,19 @@ RankLink::RankLink(std::unique_ptr<Communicator> communicator, const std::atomic
       heads_(room_.size()),
       whole_(room_.size()),
       blocks_(room_.size()),
+      sizes_(room_.size()),
       counts_(room_.size()),
       places_(room_.size()) {
-  meet();
+  meet(may_share);
 }
 
 RankLink::~RankLink() {
+  base::share_processors(1);
   if (!ended_ && usable_ && !broken_) communicator_->end();
 }
-      sizes_(room_.size()),
 
 /// Nothing is compared by exchanges before all are known to be of one version.
-void RankLink::meet() {
+void RankLink::meet(bool may_share) {
   peers_.resize(room_.size());
   const auto all = exchange(Purpose::Data, 0, base::to_bytes(this_process()));
   for (std::size_t r = 0; r < all.size(); ++r) base::from_bytes(all[r], peers_[r]);
@@ -159,24 +168,24 @@ void RankLink::meet() {
   }
   shares_processors_ = here > std::max<std::size_t>(1, processors.size());
   base::share_processors(beside);
-  if (here == peers_.size()) share_memory();
+  if (here == peers_.size()) share_memory(may_share);
 }
 
-/// Where one of them cannot, none does.
-void RankLink::share_memory() {
+/// Where one of them cannot, or may not, none does.
+void RankLink::share_memory(bool may_share) {
   std::unique_ptr<NodeBoard> board;
   const auto bytes = from_first([&] {
     try {
-      board = std::make_unique<NodeBoard>(size_, rank_);
-      return base::to_bytes(board->name());
-    } catch (const std::system_error&) {
-      return base::to_bytes(std::string());
+      if (may_share) board = std::make_unique<NodeBoard>(size_, rank_);
+    } catch (const std::system_error&) {  // then there is none
+      board.reset();
     }
+    return base::to_bytes(board ? board->address() : NodeBoard::Address{});
   });
-  std::string name;
-  base::from_bytes(bytes, name);
+  NodeBoard::Address address;
+  base::from_bytes(bytes, address);
   try {
-    if (!board && !name.empty()) board = std::make_unique<NodeBoard>(name, size_, rank_);
+    if (may_share && rank_ != 0 && !address.file.empty()) board = std::make_unique<NodeBoard>(address, size_, rank_);
   } catch (const std::system_error&) {  // then there is none
     board.reset();
   }
@@ -260,12 +269,6 @@ void RankLink::gather_rest(std::span<const std::byte> own) {
 }
 
 void RankLink::transfer(const std::byte* own, std::vector<std::byte>& all) {
-  int end = 0;
-  for (std::size_t r = 0; r < sizes_.size(); ++r) {
-    places_[r] = end;
-    end += counts_[r];
-  }
-}
   lay_out();
   const auto end = static_cast<std::size_t>(places_.back()) + sizes_.back();
   if (all.size() < end) all.resize(end);
@@ -283,10 +286,16 @@ void RankLink::lay_out() {
     give_up(Error(ErrorCode::SubsystemFailed, {FactCode::RankFailed, {peers_[r].host}, {{"rank", r}, {"why", why}}}),
             true);
   }
+  int end = 0;
+  for (std::size_t r = 0; r < sizes_.size(); ++r) {
+    places_[r] = end;
+    counts_[r] = static_cast<int>(sizes_[r]);
+    end += counts_[r];
+  }
+}
 
 void RankLink::wait(base::FunctionRef<bool()> is_done) {
   const auto began = Clock::now();
-    counts_[r] = static_cast<int>(sizes_[r]);
   looked_ = began;
   asked_.reset();
   missed_.reset();
@@ -307,6 +316,8 @@ void RankLink::wait(base::FunctionRef<bool()> is_done) {
 
 /// An exchange that takes its time: perhaps it will not end.
 void RankLink::look_around(Clock::duration waited) {
+  // Who waits for shared memory makes no call of MPI, in which what this rank has sent may still be under way.
+  if (board_) communicator_->progress();
   const auto now = Clock::now();
   if (const auto ended = ended_peer()) {
     if (!missed_) missed_ = now;
@@ -316,8 +327,6 @@ void RankLink::look_around(Clock::duration waited) {
                     {FactCode::RankEnded, {peer.host}, {{"rank", *ended}, {"process", peer.process}}}),
               false);
     }
-  // Who waits for shared memory makes no call of MPI, in which what this rank has sent may still be under way.
-  if (board_) communicator_->progress();
   }
   if (patient_) return;
   if (is_interrupted_here() && !asked_) asked_ = now;
