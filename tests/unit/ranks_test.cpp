@@ -289,7 +289,7 @@ class Echo final : public ranks::Communicator {
   const Change& change_;
 };
 
-TEST(Meeting, rank_of_another_version_is_named) {
+TEST(OtherRank, of_another_version_is_named) {
   const std::string version(entrain::version());
   const Echo::Change other = [&](std::span<std::byte> block) {
     const auto* first = reinterpret_cast<const std::byte*>(version.data());
@@ -305,7 +305,7 @@ TEST(Meeting, rank_of_another_version_is_named) {
   }
 }
 
-TEST(Meeting, exchange_of_more_than_mpi_can_count_names_the_rank) {
+TEST(OtherRank, with_more_bytes_than_mpi_counts_is_named) {
   constexpr std::size_t kPlaceOfSize = 24;  // in the head
   Echo::Change change;
   ranks::RankLink link(std::make_unique<Echo>(change), nullptr, false);
