@@ -13,7 +13,7 @@ TIERS = $(if $(filter fast,$(TIER)),$(FAST),$(TIER))
 regex = $(subst $(eval ) ,|,$(strip $(1)))
 CTEST = ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
 
-.PHONY: help setup build demo demo-bench python wheel deb docs test sanitize asan tsan check format tidy words layers links walk bench fuzz torture ranks install clean
+.PHONY: help setup build demo demo-bench python wheel deb docs test sanitize asan tsan check format tidy words layers links walk bench fuzz torture ranks same-bits install clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -121,6 +121,13 @@ torture: ## random kills, crashes, hangs, NaN, exits, corrupted heaps, by seed: 
 ranks: ## runs and sweeps over MPI ranks, disturbed by seed: each has a clear verdict, no row is lost (N=100 SEED=1)
 	@$(MAKE) --no-print-directory build TARGETS='torture entrain_mpi entrain_worker_program'
 	@tools/ranks $(BUILD) --trials $(or $(N),100) --seed $(or $(SEED),1)
+
+same-bits: ## every example with every method on 1, 2, 3 and 4 ranks with 1 and 2 threads, also by MPI alone (the tests make a part)
+	@$(MAKE) --no-print-directory build TARGETS=same_bits
+	@for memory in on off; do for ranks in 1 2 3 4; do for threads in 1 2; do \
+	  echo "shared memory $$memory:"; ENTRAIN_RANKS_MEMORY=$$memory OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+	  mpirun --oversubscribe --bind-to none -n $$ranks $(BUILD)/tests/same_bits examples $$threads $(BUILD)/tests/same-bits || exit 1; \
+	done; done; done
 
 install: build ## program, library, headers and examples (PREFIX=/usr/local)
 	@cmake --install $(BUILD) --prefix $(or $(PREFIX),/usr/local)

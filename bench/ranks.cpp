@@ -1,7 +1,7 @@
 // What ranks cost and bring, on this machine: an exchange beside an allgather of MPI of the same size, and macro steps
-// of subsystems that compute for a given time, by one rank and by two. By the wall clock: on a machine that does
-// something else as well, or has one processor, the ratios are worse. Starts itself under mpirun. --light: the light
-// subsystems alone.
+// of subsystems that compute for a given time, by one rank and by two: of our own, and of FMUs, which are in the ranks
+// or in workers, as they are under a launcher by default. By the wall clock: on a machine that does something else as
+// well, or has one processor, the ratios are worse. Starts itself under mpirun. --light: the light subsystems alone.
 #define OMPI_SKIP_MPICXX 1  // the interface for C alone
 #include <mpi.h>
 #include <unistd.h>
@@ -9,16 +9,19 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <vector>
 
 #include "arguments.hpp"
 #include "budget.hpp"
 #include "entrain/entrain.hpp"
 #include "ranks/rank_link.hpp"
+#include "wide_fmu.hpp"
 
 namespace {
 
 using namespace entrain;
+namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) {
@@ -77,8 +80,15 @@ class Busy final : public Subsystem {
   Capabilities capabilities_;
 };
 
+/// What each of them does in a step.
+struct Work {
+  std::uint64_t rounds = 0;
+  std::string fmu = {};     ///< in its place
+  bool in_workers = false;  ///< over ranks; alone, FMUs are in the process of the run
+};
+
 /// Of a macro step, in s.
-double step_seconds(std::size_t count, std::uint64_t rounds, int steps, Ranks* ranks) {
+double step_seconds(std::size_t count, const Work& work, int steps, Ranks* ranks) {
   SystemDescription description;
   description.method.value = "jacobi";
   description.step = {0.001, {}};
@@ -86,19 +96,25 @@ double step_seconds(std::size_t count, std::uint64_t rounds, int steps, Ranks* r
   for (std::size_t i = 0; i < count; ++i) {
     auto& subsystem = description.subsystems.emplace_back();
     subsystem.name = fmt::format("{}", i);
-    subsystem.model = "busy";
+    if (work.fmu.empty()) {
+      subsystem.model = "busy";
+    } else {
+      subsystem.fmu = work.fmu;
+      subsystem.isolate = {ranks != nullptr && work.in_workers, {}};
+    }
     if (ranks != nullptr) description.placement[subsystem.name] = {static_cast<int>(i) % ranks->size(), {}};
   }
   Extensions extensions;
-  extensions.subsystems = [&](std::string_view, std::string_view name) -> std::unique_ptr<Subsystem> {
-    return std::make_unique<Busy>(name, rounds);
+  const auto busy = [&](std::string_view, std::string_view name) -> std::unique_ptr<Subsystem> {
+    return std::make_unique<Busy>(name, work.rounds);
   };
+  if (work.fmu.empty()) extensions.subsystems = busy;
   RunOptions options;
   options.ranks = ranks;
   Simulation simulation(description, options, extensions);
   simulation.run_until(0.01);
   const auto begin = Clock::now();
-  simulation.run();
+  if (simulation.run().termination != Termination::Completed) throw std::runtime_error(simulation.summary().message);
   return seconds_since(begin) / steps;
 }
 
@@ -107,18 +123,45 @@ struct Times {
   double alone = 1e9;
   double together = 1e9;
 };
-Times times(Ranks& ranks, std::size_t count, std::uint64_t rounds, int steps) {
+Times times(Ranks& ranks, std::size_t count, const Work& work, int steps) {
   Times best;
   for (int i = 0; i < bench::kRepetitions; ++i) {
     const auto bytes =
-        ranks.link().from_first([&] { return base::to_bytes(step_seconds(count, rounds, steps, nullptr)); });
+        ranks.link().from_first([&] { return base::to_bytes(step_seconds(count, work, steps, nullptr)); });
     double alone = 0.0;
     base::from_bytes(bytes, alone);
     best.alone = std::min(best.alone, alone);
-    best.together = std::min(best.together, step_seconds(count, rounds, steps, &ranks));
+    best.together = std::min(best.together, step_seconds(count, work, steps, &ranks));
   }
   return best;
 }
+
+/// FMUs whose steps compute for 1 ms and for 100 us: files of the first rank, as long as this object lives there.
+class Fmus {
+ public:
+  explicit Fmus(Ranks& ranks) : is_first_(ranks.is_first()) {
+    const auto bytes = ranks.link().from_first([] {
+      const fs::path made = fs::temp_directory_path() / fmt::format("entrain-bench-ranks-{}", ::getpid());
+      fs::create_directory(made);
+      bench::write_wide_fmu(ENTRAIN_BUSY_FMU, made / "long.fmu");
+      bench::write_wide_fmu(ENTRAIN_SHORT_FMU, made / "short.fmu");
+      return base::to_bytes(made.string());
+    });
+    base::from_bytes(bytes, folder_);
+  }
+  ~Fmus() {
+    std::error_code ignored;
+    if (is_first_) fs::remove_all(folder_, ignored);
+  }
+  Fmus(const Fmus&) = delete;
+  Fmus& operator=(const Fmus&) = delete;
+  std::string long_steps() const { return folder_ + "/long.fmu"; }
+  std::string short_steps() const { return folder_ + "/short.fmu"; }
+
+ private:
+  bool is_first_;
+  std::string folder_;
+};
 
 /// Of an allgather of MPI and of an exchange, in s.
 std::pair<double, double> exchange_seconds(Ranks& ranks, std::size_t bytes) {
@@ -155,8 +198,9 @@ int measure(Ranks& ranks, bool only_light) {
   const auto rate_bytes = ranks.link().from_first([] { return base::to_bytes(rounds_per_second()); });
   double rate = 0.0;
   base::from_bytes(rate_bytes, rate);
-  const auto compare = [&](const char* what, std::size_t count, double seconds, int steps, double least) {
-    const Times of = times(ranks, count, static_cast<std::uint64_t>(seconds * rate), steps);
+  const auto of_seconds = [&](double seconds) { return Work{.rounds = static_cast<std::uint64_t>(seconds * rate)}; };
+  const auto compare = [&](const std::string& what, std::size_t count, const Work& work, int steps, double least) {
+    const Times of = times(ranks, count, work, steps);
     if (!speaks) return of;
     fmt::print("{}: {:.4g} us alone, {:.4g} us by {} ranks: {:.3g} times as fast\n", what, 1e6 * of.alone,
                1e6 * of.together, ranks.size(), of.alone / of.together);
@@ -164,10 +208,18 @@ int measure(Ranks& ranks, bool only_light) {
     return of;
   };
   if (!only_light) {
-    compare("8 subsystems of 1 ms", 8, 1e-3, 50, 1.9);
-    compare("8 subsystems of 100 us", 8, 1e-4, 200, 1.7);
+    const Fmus fmus(ranks);
+    compare("8 subsystems of 1 ms", 8, of_seconds(1e-3), 50, 1.9);
+    compare("8 subsystems of 100 us", 8, of_seconds(1e-4), 200, 1.7);
+    for (const bool in_workers : {false, true}) {
+      const char* where = in_workers ? "workers" : "the ranks";
+      compare(fmt::format("8 FMUs of 1 ms in {}", where), 8, {.fmu = fmus.long_steps(), .in_workers = in_workers}, 50,
+              1.9);
+      compare(fmt::format("8 FMUs of 100 us in {}", where), 8, {.fmu = fmus.short_steps(), .in_workers = in_workers},
+              200, 1.7);
+    }
   }
-  const Times light = compare("1000 subsystems of 60 ns", 1000, 6e-8, 400, 1.0);
+  const Times light = compare("1000 subsystems of 60 ns", 1000, of_seconds(6e-8), 400, 1.0);
   // What is left beside half of the work is that of every rank for each subsystem (docs/theory/ranks.md).
   if (speaks) fmt::print("replicated part: {:.3g} ns per subsystem\n", 1e9 * (light.together - light.alone / 2) / 1000);
   return speaks ? budgets.exit_code() : 0;

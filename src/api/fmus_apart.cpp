@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "assembly/subsystem_factory.hpp"
 #include "subsystem/fmi/fmu_subsystem.hpp"
 
 namespace entrain::api {
@@ -30,6 +31,16 @@ SystemDescription with_fmus_apart(SystemDescription description) {
     const bool alone = is_once_per_process(description.file.parent_path() / subsystem.fmu);
     if (!subsystem.timeout) subsystem.timeout = {kPatience, {}};
     subsystem.isolate = {alone ? Isolation(true) : Isolation(fmt::format("look {}", number % kMostWorkers)), {}};
+  }
+  return description;
+}
+
+SystemDescription with_fmus_as_on_ranks(SystemDescription description) {
+  const SystemDescription written = description;
+  for (auto& subsystem : description.subsystems) {
+    if (subsystem.isolate || written.isolate) continue;
+    const auto group = assembly::group_on_ranks(subsystem, written);
+    if (group) subsystem.isolate = {group->empty() ? Isolation(true) : Isolation(*group), {}};
   }
   return description;
 }

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "advise/choose_method.hpp"
+#include "api/fmus_apart.hpp"
 #include "description/subsystem_keys.hpp"
 #include "entrain/coupled_system.hpp"
 #include "entrain/fact_codes.hpp"
@@ -25,7 +26,8 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr double kLongestPilot = 1.0;  // s of wall clock time
-constexpr int kPilotSteps = 66;        // one step in 64 is timed
+constexpr Duration kLongestCall = 60.0;
+constexpr int kPilotSteps = 66;  // one step in 64 is timed
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 using Seconds = std::vector<double>;  // of each subsystem in one macro step
@@ -63,14 +65,24 @@ std::optional<Seconds> measured_before(const SystemDescription& description, con
   return seconds;
 }
 
-/// A few steps in this process; nothing where they cannot be made twice, or fail: the run itself will report it.
+/// For a pilot, in which no call may last for ever.
+SystemDescription with_limits(SystemDescription description) {
+  for (auto& subsystem : description.subsystems) {
+    if (subsystem.isolate && !subsystem.timeout) subsystem.timeout = {kLongestCall, {}};
+  }
+  return description;
+}
+
+/// A few steps by this process, with FMUs where the run has them; nothing where they cannot be made twice, or fail: the
+/// run itself will report it.
 std::optional<Seconds> measured_by_pilot(const SystemDescription& description, const Extensions& extensions,
                                          const std::atomic<bool>* interrupt) {
   for (const auto& subsystem : description.subsystems) {
     if (description::is_outside(subsystem) || description::acts_outside(subsystem)) return std::nullopt;
   }
   try {
-    session::Session pilot(description, {.interrupt = interrupt, .tries_everything = false}, extensions);
+    session::Session pilot(with_limits(with_fmus_as_on_ranks(description)),
+                           {.interrupt = interrupt, .tries_everything = false}, extensions);
     const auto began = Clock::now();
     pilot.advance();
     for (int step = 0; step < kPilotSteps && pilot.summary().termination == Termination::Running; ++step) {
@@ -157,7 +169,8 @@ namespace entrain {
 
 PlacementInspection inspect_placement(const SystemDescription& description, std::size_t ranks,
                                       const Extensions& extensions) {
-  return api::plan_placement(advising::choose_method(description, extensions).description, ranks, extensions);
+  const auto choice = advising::choose_method(api::with_fmus_as_on_ranks(description), extensions);
+  return api::plan_placement(choice.description, ranks, extensions);
 }
 
 }  // namespace entrain

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "api/fmus_apart.hpp"
 #include "api/placement.hpp"
 #include "base/bytes.hpp"
 #include "base/facts/fact_bytes.hpp"
@@ -182,13 +183,16 @@ void unpack_fmus(ranks::RankLink& link, const SystemDescription& description) {
 
 advising::MethodChoice choose_together(const SystemDescription& description, const Extensions& extensions,
                                        const advising::SearchBudget& budget, const RunOptions& options) {
-  if (options.ranks == nullptr || options.ranks->size() == 1)
-    return advising::choose_method(description, extensions, budget);
+  if (options.ranks == nullptr) return advising::choose_method(description, extensions, budget);
+  // No FMU may take the first rank along: it reports what became of the run.
+  const SystemDescription apart = with_fmus_as_on_ranks(description);
+  if (options.ranks->size() == 1)
+    return as_choice(chosen(advising::choose_method(apart, extensions, budget), {}), description);
   ranks::RankLink& link = options.ranks->link();
   const auto bytes = link.from_first([&] {
     advising::SearchBudget here = budget;
     here.interrupt = link.interrupt_here();
-    const auto choice = advising::choose_method(description, extensions, here);
+    const auto choice = advising::choose_method(apart, extensions, here);
     auto placement = link.placement();
     if (!places(placement, choice.description)) placement = placement_of(choice.description, link, extensions);
     return base::to_bytes(chosen(choice, std::move(placement)));

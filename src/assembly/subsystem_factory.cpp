@@ -375,6 +375,10 @@ class Factory {
 
 }  // namespace
 
+std::optional<std::string> group_on_ranks(const SubsystemDescription& description, const SystemDescription& system) {
+  return group_of(description, system, true);
+}
+
 std::string source_of(const SubsystemDescription& description, bool needs_equations) {
   if (description.udp) return fmt::format("udp {}", description.udp->value.remote.value);
   if (description.shm) return fmt::format("shm {}", description.shm->value.name.value);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "assembly/assembly.hpp"
@@ -25,6 +26,9 @@ struct MakerOptions {
 /// where it is to be isolated. Borrows all arguments.
 SubsystemMaker subsystem_maker(const SystemDescription& system, const MakerOptions& options,
                                const Extensions& extensions, const Logging& log);
+
+/// With `isolates_fmus`: the name of the group of workers that it runs in, empty = alone; nullopt = in this process.
+std::optional<std::string> group_on_ranks(const SubsystemDescription& description, const SystemDescription& system);
 
 /// "model ball.bounce", "prey.fmu (FMI 2.0 co-simulation)", "csv load.csv (linear)".
 std::string source_of(const SubsystemDescription& description, bool needs_equations);

@@ -20,6 +20,8 @@ class Communicator {
   /// the blocks stay as they are until `poll` returns true.
   virtual void gather(const std::byte* own, const int* counts, const int* places, std::byte* all) = 0;
   virtual bool poll() = 0;
+  /// Time for what is under way: of a process that calls nothing else for a while.
+  virtual void progress() = 0;
   virtual void send(int to, std::span<const std::byte> bytes) = 0;
   struct Message {
     int from = 0;

@@ -13,6 +13,8 @@ struct EntrainMpi {
   int (*gather)(const void* own, const int* counts, const int* places, void* all);
   /// 1 when it is done, 0 when not, negative: a code of MPI with another sign.
   int (*poll)();
+  /// Lets MPI do what is under way.
+  int (*progress)();
   /// A message to one process; the memory is free again on return.
   int (*send)(const void* bytes, std::size_t size, int to);
   /// Whether a message of any process (-1) or this one waits: its size and its sender, else from = -1.
@@ -23,5 +25,5 @@ struct EntrainMpi {
   void (*explain)(int code, char* text, std::size_t size);
 };
 
-inline constexpr int kEntrainMpiInterface = 1;
+inline constexpr int kEntrainMpiInterface = 2;
 inline constexpr const char* kEntrainMpiSymbol = "entrain_mpi";

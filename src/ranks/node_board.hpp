@@ -17,11 +17,22 @@ class NodeBoard {
   /// Bytes of one block.
   static constexpr std::size_t kRoom = std::size_t{1} << 18U;
 
-  /// Made by one rank; others join it by its name.
+  /// Where it is, and a random number that lies in it: what else is found there is no board, and stays as it is.
+  struct Address {
+    std::string file;
+    std::uint64_t token = 0;
+
+    template <class Visitor>
+    void fields(Visitor& visit) {
+      visit(file, token);
+    }
+  };
+
+  /// Made by one rank; others join it by its address. Throws std::system_error.
   NodeBoard(int ranks, int rank);
-  NodeBoard(const std::string& name, int ranks, int rank);
+  NodeBoard(const Address& address, int ranks, int rank);
   /// As long as this process and this object live.
-  std::string name() const;
+  Address address() const;
 
   /// The block of this rank; `number` counts the exchanges from 1 on. The first part is written whole.
   void write(std::uint64_t number, std::span<const std::byte> first, std::span<const std::byte> rest);
@@ -35,7 +46,9 @@ class NodeBoard {
   struct alignas(kLine) Counter {
     std::atomic<std::uint64_t> written;
   };
-  std::size_t size() const;
+  std::size_t size() const { return size_of(ranks_); }
+  static std::size_t size_of(int ranks);
+  std::uint64_t& token() const;
   std::byte* place(std::uint64_t number, int rank) const;
 
   int ranks_;

@@ -13,6 +13,9 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
+#include <numeric>
+#include <random>
 #include <set>
 #include <system_error>
 #include <thread>
@@ -27,12 +30,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kSpins = 200;      // polls before another process may have the processor
-constexpr auto kBusyWait = 2ms;  // then it sleeps between them
+constexpr std::uint64_t kSpins = 200;  // polls before another process may have the processor
+constexpr auto kBusyWait = 2ms;        // then it sleeps between them
 constexpr auto kSleep = 50us;
 constexpr auto kLookEvery = 20ms;  // at the other processes
 constexpr auto kGoneFor = 300ms;   // a process that ended may have answered before
 constexpr std::size_t kMostRoom = 1U << 20U;
+constexpr std::uint64_t kMostBytes = std::numeric_limits<int>::max();
+constexpr double kGiB = 1073741824.0;
 constexpr std::size_t kAlignment = 8;
 
 std::string processor_name() {
@@ -58,13 +63,21 @@ std::vector<int> usable_processors() {
 Peer this_process() {
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);
-  std::error_code unknown;
-  const auto numbers = std::filesystem::read_symlink("/proc/self/ns/pid", unknown).string();
-  return {ENTRAIN_VERSION, name.data(),      name.data() + (" " + numbers),
-          ::getpid(),      processor_name(), usable_processors()};
+  return {ENTRAIN_VERSION, name.data(), this_node(), ::getpid(), processor_name(), usable_processors()};
 }
 
 }  // namespace
+
+std::string this_node() {
+  std::string boot;
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::getline(file, boot);
+  std::error_code unknown;
+  const auto numbers = std::filesystem::read_symlink("/proc/self/ns/pid", unknown).string();
+  if (!boot.empty() && !numbers.empty()) return boot + " " + numbers;
+  std::random_device source;  // alone, as far as is known
+  return fmt::format("{:x}{:x}{:x}{:x}", source(), source(), source(), source());
+}
 
 std::vector<std::vector<int>> nodes_of(std::span<const Peer> peers) {
   std::vector<std::vector<int>> nodes;
@@ -108,7 +121,7 @@ std::chrono::duration<double> RankLink::patience() {
   return std::chrono::duration<double>(std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr ? 0.4 : 10.0);
 }
 
-RankLink::RankLink(std::unique_ptr<Communicator> communicator, const std::atomic<bool>* interrupt)
+RankLink::RankLink(std::unique_ptr<Communicator> communicator, const std::atomic<bool>* interrupt, bool may_share)
     : communicator_(std::move(communicator)),
       rank_(communicator_->rank()),
       size_(communicator_->size()),
@@ -117,17 +130,19 @@ RankLink::RankLink(std::unique_ptr<Communicator> communicator, const std::atomic
       heads_(room_.size()),
       whole_(room_.size()),
       blocks_(room_.size()),
+      sizes_(room_.size()),
       counts_(room_.size()),
       places_(room_.size()) {
-  meet();
+  meet(may_share);
 }
 
 RankLink::~RankLink() {
+  base::share_processors(1);
   if (!ended_ && usable_ && !broken_) communicator_->end();
 }
 
 /// Nothing is compared by exchanges before all are known to be of one version.
-void RankLink::meet() {
+void RankLink::meet(bool may_share) {
   peers_.resize(room_.size());
   const auto all = exchange(Purpose::Data, 0, base::to_bytes(this_process()));
   for (std::size_t r = 0; r < all.size(); ++r) base::from_bytes(all[r], peers_[r]);
@@ -153,24 +168,24 @@ void RankLink::meet() {
   }
   shares_processors_ = here > std::max<std::size_t>(1, processors.size());
   base::share_processors(beside);
-  if (here == peers_.size()) share_memory();
+  if (here == peers_.size()) share_memory(may_share);
 }
 
-/// Where one of them cannot, none does.
-void RankLink::share_memory() {
+/// Where one of them cannot, or may not, none does.
+void RankLink::share_memory(bool may_share) {
   std::unique_ptr<NodeBoard> board;
   const auto bytes = from_first([&] {
     try {
-      board = std::make_unique<NodeBoard>(size_, rank_);
-      return base::to_bytes(board->name());
-    } catch (const std::system_error&) {
-      return base::to_bytes(std::string());
+      if (may_share) board = std::make_unique<NodeBoard>(size_, rank_);
+    } catch (const std::system_error&) {  // then there is none
+      board.reset();
     }
+    return base::to_bytes(board ? board->address() : NodeBoard::Address{});
   });
-  std::string name;
-  base::from_bytes(bytes, name);
+  NodeBoard::Address address;
+  base::from_bytes(bytes, address);
   try {
-    if (!board && !name.empty()) board = std::make_unique<NodeBoard>(name, size_, rank_);
+    if (may_share && rank_ != 0 && !address.file.empty()) board = std::make_unique<NodeBoard>(address, size_, rank_);
   } catch (const std::system_error&) {  // then there is none
     board.reset();
   }
@@ -225,21 +240,23 @@ void RankLink::gather_heads(const Head& head, std::span<const std::byte> own) {
   sent_.resize(sizeof head + room);
   std::memcpy(sent_.data(), &head, sizeof head);
   if (!own.empty()) std::memcpy(sent_.data() + sizeof head, own.data(), std::min(room, own.size()));
-  for (std::size_t r = 0; r < room_.size(); ++r) counts_[r] = static_cast<int>(sizeof(Head) + room_[r]);
+  for (std::size_t r = 0; r < room_.size(); ++r) sizes_[r] = sizeof(Head) + room_[r];
   transfer(sent_.data(), received_);
   for (std::size_t r = 0; r < heads_.size(); ++r) {
     const std::byte* block = received_.data() + places_[r];
     std::memcpy(&heads_[r], block, sizeof(Head));
     blocks_[r] = {block + sizeof(Head), std::min<std::size_t>(room_[r], heads_[r].size)};
     const std::size_t aligned = (heads_[r].size + kAlignment - 1) / kAlignment * kAlignment;
-    room_[r] = std::min(kMostRoom, std::max(aligned, room_[r] - room_[r] / 64 / kAlignment * kAlignment));
+    // Together no more than MPI counts.
+    const std::size_t most = std::min(kMostRoom, kMostBytes / room_.size() / 2 / kAlignment * kAlignment);
+    room_[r] = std::min(most, std::max(aligned, room_[r] - room_[r] / 64 / kAlignment * kAlignment));
   }
 }
 
 void RankLink::gather_rest(std::span<const std::byte> own) {
   for (std::size_t r = 0; r < room_.size(); ++r) {
     whole_[r].assign(blocks_[r].begin(), blocks_[r].end());
-    counts_[r] = static_cast<int>(heads_[r].size - blocks_[r].size());
+    sizes_[r] = heads_[r].size - blocks_[r].size();
   }
   const auto begun = blocks_[static_cast<std::size_t>(rank_)].size();
   sent_.assign(own.begin() + static_cast<std::ptrdiff_t>(begun), own.end());
@@ -252,14 +269,29 @@ void RankLink::gather_rest(std::span<const std::byte> own) {
 }
 
 void RankLink::transfer(const std::byte* own, std::vector<std::byte>& all) {
-  int end = 0;
-  for (std::size_t r = 0; r < counts_.size(); ++r) {
-    places_[r] = end;
-    end += counts_[r];
-  }
-  if (all.size() < static_cast<std::size_t>(end)) all.resize(static_cast<std::size_t>(end));
+  lay_out();
+  const auto end = static_cast<std::size_t>(places_.back()) + sizes_.back();
+  if (all.size() < end) all.resize(end);
   communicator_->gather(own, counts_.data(), places_.data(), all.data());
   wait([this] { return communicator_->poll(); });
+}
+
+/// Known everywhere alike: more than MPI counts is refused by all.
+void RankLink::lay_out() {
+  const std::uint64_t sum = std::accumulate(sizes_.begin(), sizes_.end(), std::uint64_t{0});
+  if (sum > kMostBytes) {
+    const auto r = static_cast<std::size_t>(std::max_element(sizes_.begin(), sizes_.end()) - sizes_.begin());
+    const auto why = fmt::format("its block of {:.3g} GiB makes an exchange of {:.3g} GiB; MPI counts to 2 GiB",
+                                 static_cast<double>(sizes_[r]) / kGiB, static_cast<double>(sum) / kGiB);
+    give_up(Error(ErrorCode::SubsystemFailed, {FactCode::RankFailed, {peers_[r].host}, {{"rank", r}, {"why", why}}}),
+            true);
+  }
+  int end = 0;
+  for (std::size_t r = 0; r < sizes_.size(); ++r) {
+    places_[r] = end;
+    counts_[r] = static_cast<int>(sizes_[r]);
+    end += counts_[r];
+  }
 }
 
 void RankLink::wait(base::FunctionRef<bool()> is_done) {
@@ -268,7 +300,7 @@ void RankLink::wait(base::FunctionRef<bool()> is_done) {
   asked_.reset();
   missed_.reset();
   Clock::duration waited{};
-  for (int polls = 0; !is_done(); ++polls) {
+  for (std::uint64_t polls = 0; !is_done(); ++polls) {
     if (!shares_processors_ && polls < kSpins) continue;
     ::sched_yield();
     if (polls % 16 != 0) continue;
@@ -284,6 +316,8 @@ void RankLink::wait(base::FunctionRef<bool()> is_done) {
 
 /// An exchange that takes its time: perhaps it will not end.
 void RankLink::look_around(Clock::duration waited) {
+  // Who waits for shared memory makes no call of MPI, in which what this rank has sent may still be under way.
+  if (board_) communicator_->progress();
   const auto now = Clock::now();
   if (const auto ended = ended_peer()) {
     if (!missed_) missed_ = now;

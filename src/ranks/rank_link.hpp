@@ -23,7 +23,7 @@ namespace entrain::ranks {
 struct Peer {
   std::string version;  ///< of Entrain
   std::string host;
-  std::string node;  ///< what shares a memory and process numbers: the host, or a container on it
+  std::string node;  ///< what shares a memory and process numbers: a boot of a machine, or a container on it
   std::int64_t process = 0;
   std::string processor;          ///< "Intel(R) Xeon(R) ..."
   std::vector<int> processors{};  ///< numbers of those that it may use
@@ -34,6 +34,9 @@ struct Peer {
   }
 };
 
+/// Of this process: the same in all that share its memory and its process numbers, and in no other. Names of hosts are
+/// not unique.
+std::string this_node();
 /// Ranks of each node, in the order of their first ones.
 std::vector<std::vector<int>> nodes_of(std::span<const Peer> peers);
 /// What is worth knowing of their processors: several kinds (ranks-cpus-differ), and nodes with more ranks than they
@@ -48,8 +51,9 @@ enum class Purpose : std::uint32_t { Section, Call, Outputs, Data, End, Failure 
 /// every further exchange throws it.
 class RankLink {
  public:
-  /// Meets the others. `interrupt`: of this process; may be null; borrowed.
-  RankLink(std::unique_ptr<Communicator> communicator, const std::atomic<bool>* interrupt);
+  /// Meets the others. `interrupt`: of this process; may be null; borrowed. `may_share`: memory with the others where
+  /// all are on one node; false = everything goes through the communicator, as it does between nodes.
+  RankLink(std::unique_ptr<Communicator> communicator, const std::atomic<bool>* interrupt, bool may_share = true);
   ~RankLink();
   RankLink(const RankLink&) = delete;
   RankLink& operator=(const RankLink&) = delete;
@@ -63,6 +67,8 @@ class RankLink {
   std::vector<std::vector<int>> nodes() const { return nodes_of(peers_); }
   /// Ranks of this node outnumber its processors.
   bool shares_processors() const { return shares_processors_; }
+  /// Exchanges go through memory of the node.
+  bool shares_memory() const { return board_ != nullptr; }
 
   /// Of each rank its bytes; valid until the next exchange.
   std::span<const std::span<const std::byte>> exchange(Purpose purpose, std::uint64_t decision,
@@ -124,12 +130,13 @@ class RankLink {
     std::uint64_t size = 0;
   };
 
-  void meet();
-  void share_memory();
+  void meet(bool may_share);
+  void share_memory(bool may_share);
   void gather_heads(const Head& head, std::span<const std::byte> own);
   void read_board(const Head& head, std::span<const std::byte> own);
   void gather_rest(std::span<const std::byte> own);
   void transfer(const std::byte* own, std::vector<std::byte>& all);
+  void lay_out();
   void wait(base::FunctionRef<bool()> is_done);
   void look_around(Clock::duration waited);
   std::optional<int> ended_peer() const;
@@ -161,7 +168,8 @@ class RankLink {
   std::vector<std::byte> sent_, received_, rest_;
   std::vector<base::Bytes> whole_;
   std::vector<std::span<const std::byte>> blocks_;
-  std::vector<int> counts_, places_;
+  std::vector<std::uint64_t> sizes_;
+  std::vector<int> counts_, places_;  // for MPI
   Clock::time_point started_ = Clock::now();
   Clock::duration waiting_{};
   Clock::time_point looked_;

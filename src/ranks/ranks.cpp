@@ -1,18 +1,29 @@
 #include "entrain/ranks.hpp"
 
+#include <cstdlib>
+#include <string_view>
 #include <utility>
 
 #include "ranks/communicator.hpp"
 #include "ranks/rank_link.hpp"
 
 namespace entrain {
+namespace {
+
+/// Off: for a machine where ranks cannot or must not open what another one has open, and to try what several nodes do.
+bool may_share_memory() {
+  const char* value = std::getenv("ENTRAIN_RANKS_MEMORY");
+  return value == nullptr || std::string_view(value) != "off";
+}
+
+}  // namespace
 
 bool Ranks::launched() {
   return ranks::launched();
 }
 
 Ranks::Ranks(const std::atomic<bool>* interrupt)
-    : link_(std::make_unique<ranks::RankLink>(ranks::mpi_communicator(), interrupt)) {}
+    : link_(std::make_unique<ranks::RankLink>(ranks::mpi_communicator(), interrupt, may_share_memory())) {}
 
 Ranks::~Ranks() = default;
 

@@ -16,7 +16,12 @@ namespace entrain::test {
 /// Ranks that are threads of this process.
 class ThreadRanks {
  public:
-  explicit ThreadRanks(int size) : size_(size), blocks_(static_cast<std::size_t>(size)) {}
+  /// With shared memory of the node, or as ranks of several nodes exchange.
+  explicit ThreadRanks(int size, bool may_share = true)
+      : size_(size), may_share_(may_share), blocks_(static_cast<std::size_t>(size)) {}
+
+  /// How often ranks have let MPI do what is under way.
+  int progressed() const { return progressed_; }
 
   /// `work` for each rank on a thread of its own; what it throws is kept by rank.
   std::vector<std::exception_ptr> run(const std::function<void(ranks::RankLink&)>& work,
@@ -27,7 +32,8 @@ class ThreadRanks {
       threads.emplace_back([&, rank] {
         const auto r = static_cast<std::size_t>(rank);
         try {
-          ranks::RankLink link(std::make_unique<Member>(*this, rank), r < interrupts.size() ? interrupts[r] : nullptr);
+          ranks::RankLink link(std::make_unique<Member>(*this, rank), r < interrupts.size() ? interrupts[r] : nullptr,
+                               may_share_);
           work(link);
           link.finish();
         } catch (...) {
@@ -69,6 +75,7 @@ class ThreadRanks {
       }
       return true;
     }
+    void progress() override { ++all_.progressed_; }
     void send(int, std::span<const std::byte>) override {}
     std::optional<Message> receive() override { return std::nullopt; }
     void end() override {}
@@ -82,6 +89,8 @@ class ThreadRanks {
   };
 
   int size_;
+  bool may_share_;
+  std::atomic<int> progressed_{0};
   std::mutex mutex_;
   std::condition_variable cleared_;
   std::vector<std::vector<std::byte>> blocks_;

@@ -2,11 +2,17 @@
 #include "ranks/node_board.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
+#include <array>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <system_error>
 #include <thread>
+
+#include "support/temporary_folder.hpp"
 
 namespace entrain::ranks {
 namespace {
@@ -21,7 +27,7 @@ std::string text_at(const std::byte* block, std::size_t size) {
 
 TEST(NodeBoard, exchange_is_complete_when_everyone_has_written) {
   NodeBoard first(2, 0);
-  NodeBoard second(first.name(), 2, 1);
+  NodeBoard second(first.address(), 2, 1);
   EXPECT_FALSE(first.is_complete(1));
   first.write(1, bytes_of("head"), bytes_of("tail"));
   EXPECT_FALSE(first.is_complete(1) || second.is_complete(1));
@@ -35,7 +41,7 @@ TEST(NodeBoard, exchange_is_complete_when_everyone_has_written) {
 // other's block.
 TEST(NodeBoard, block_stays_while_the_next_one_is_written) {
   NodeBoard first(2, 0);
-  NodeBoard second(first.name(), 2, 1);
+  NodeBoard second(first.address(), 2, 1);
   first.write(1, bytes_of("1"), bytes_of("a"));
   second.write(1, bytes_of("1"), bytes_of("b"));
   const std::byte* read = second.block(1, 0);
@@ -53,7 +59,7 @@ TEST(NodeBoard, what_has_no_room_is_cut) {
 
 TEST(NodeBoard, many_exchanges_of_two_threads_bring_the_blocks_of_their_number) {
   NodeBoard first(2, 0);
-  NodeBoard second(first.name(), 2, 1);
+  NodeBoard second(first.address(), 2, 1);
   constexpr std::uint64_t kExchanges = 20000;
   std::atomic<std::uint64_t> wrong = 0;
   const auto exchange = [&](NodeBoard& board, int own) {
@@ -75,7 +81,31 @@ TEST(NodeBoard, many_exchanges_of_two_threads_bring_the_blocks_of_their_number) 
 }
 
 TEST(NodeBoard, of_a_name_that_is_not_there_is_refused) {
-  EXPECT_THROW(NodeBoard("/proc/self/fd/nothing", 2, 1), std::system_error);
+  EXPECT_THROW(NodeBoard({"/proc/self/fd/nothing", 1}, 2, 1), std::system_error);
+}
+
+// As on another machine, whose process of the same number has another file open.
+TEST(NodeBoard, of_another_job_is_refused) {
+  const NodeBoard here(2, 0);
+  const NodeBoard there(2, 0);
+  const NodeBoard::Address mistaken{there.address().file, here.address().token};
+  EXPECT_THROW(NodeBoard(mistaken, 2, 1), std::system_error);
+  EXPECT_NO_THROW(NodeBoard(there.address(), 2, 1));
+}
+
+TEST(NodeBoard, file_that_is_none_is_not_even_opened) {
+  const test::TemporaryFolder folder;
+  const auto file = folder.path() / "table.csv";
+  std::ofstream(file) << "time,y";
+  const int watch = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  ASSERT_GE(::inotify_add_watch(watch, file.c_str(), IN_OPEN), 0);
+  EXPECT_THROW(NodeBoard({file.string(), 1}, 2, 1), std::system_error);
+  std::array<char, 256> events{};
+  EXPECT_LT(::read(watch, events.data(), events.size()), 0);
+  ::close(watch);
+  EXPECT_THROW(NodeBoard({"/dev/zero", 0}, 2, 1), std::system_error);  // it could be mapped, and has that token
+  const NodeBoard smaller(2, 0);
+  EXPECT_THROW(NodeBoard(smaller.address(), 3, 1), std::system_error);
 }
 
 }  // namespace

@@ -2,10 +2,15 @@
 
 #include <stdlib.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <cstring>
+#include <fstream>
 #include <numeric>
 
 #include "base/facts/error_record.hpp"
+#include "entrain/entrain.hpp"
 #include "entrain/fact_codes.hpp"
 #include "ranks/placement.hpp"
 #include "support/thread_ranks.hpp"
@@ -130,9 +135,14 @@ base::Bytes text(const std::string& words) {
   return base::to_bytes(words);
 }
 
-TEST(Exchange, every_rank_gets_the_bytes_of_all) {
+/// Through memory of the node, and through MPI alone, as between nodes.
+class Exchange : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Transports, Exchange, testing::Bool(),
+                         [](const auto& which) { return which.param ? "memory" : "mpi"; });
+
+TEST_P(Exchange, every_rank_gets_the_bytes_of_all) {
   for (const std::size_t size : {1U, 300U, 100'000U}) {  // with room, with more than there is at first, far more
-    const auto thrown = test::ThreadRanks(3).run([&](ranks::RankLink& link) {
+    const auto thrown = test::ThreadRanks(3, GetParam()).run([&](ranks::RankLink& link) {
       for (int round = 0; round < 3; ++round) {
         const std::string own(size + static_cast<std::size_t>(link.rank() * round),
                               static_cast<char>('a' + link.rank()));
@@ -166,8 +176,8 @@ std::string words_of(const std::exception_ptr& thrown) {
   return {};
 }
 
-TEST(Exchange, rank_with_another_decision_is_named_everywhere) {
-  const auto thrown = test::ThreadRanks(3).run([](ranks::RankLink& link) {
+TEST_P(Exchange, rank_with_another_decision_is_named_everywhere) {
+  const auto thrown = test::ThreadRanks(3, GetParam()).run([](ranks::RankLink& link) {
     link.exchange(ranks::Purpose::Section, 5, {});
     link.exchange(ranks::Purpose::Section, link.rank() == 1 ? 7 : 6, {});
     ADD_FAILURE() << "rank " << link.rank() << " went on";
@@ -178,8 +188,8 @@ TEST(Exchange, rank_with_another_decision_is_named_everywhere) {
   }
 }
 
-TEST(Exchange, error_of_one_rank_ends_the_others_with_its_words) {
-  const auto thrown = test::ThreadRanks(3).run([](ranks::RankLink& link) {
+TEST_P(Exchange, error_of_one_rank_ends_the_others_with_its_words) {
+  const auto thrown = test::ThreadRanks(3, GetParam()).run([](ranks::RankLink& link) {
     link.exchange(ranks::Purpose::Section, 5, {});
     if (link.rank() == 2) return link.leave(Error(ErrorCode::FileFailed, std::string("no such table")));
     link.exchange(ranks::Purpose::Call, 6, text(std::string(1000, 'x')));
@@ -193,28 +203,29 @@ TEST(Exchange, error_of_one_rank_ends_the_others_with_its_words) {
   }
 }
 
-TEST(Exchange, what_the_first_rank_cannot_make_is_an_error_of_all) {
-  const auto thrown = test::ThreadRanks(2).run([](ranks::RankLink& link) {
+TEST_P(Exchange, what_the_first_rank_cannot_make_is_an_error_of_all) {
+  const auto thrown = test::ThreadRanks(2, GetParam()).run([](ranks::RankLink& link) {
     link.from_first([]() -> base::Bytes { throw Error(ErrorCode::InvalidSystem, std::string("no method serves")); });
     ADD_FAILURE() << "rank " << link.rank() << " went on";
   });
   for (const auto& each : thrown) EXPECT_NE(words_of(each).find("no method serves"), std::string::npos);
 }
 
-TEST(Exchange, wish_of_one_rank_to_end_is_known_to_all_after_the_same_exchange) {
+TEST_P(Exchange, wish_of_one_rank_to_end_is_known_to_all_after_the_same_exchange) {
   const std::atomic<bool> asked{true};
-  const auto thrown = test::ThreadRanks(3).run(
-      [](ranks::RankLink& link) {
-        EXPECT_TRUE(link.interrupt().load());  // they have met
-        EXPECT_EQ(link.is_interrupted_here(), link.rank() == 1);
-      },
-      {nullptr, &asked});
+  const auto thrown = test::ThreadRanks(3, GetParam())
+                          .run(
+                              [](ranks::RankLink& link) {
+                                EXPECT_TRUE(link.interrupt().load());  // they have met
+                                EXPECT_EQ(link.is_interrupted_here(), link.rank() == 1);
+                              },
+                              {nullptr, &asked});
   for (const auto& each : thrown) EXPECT_EQ(each, nullptr);
 }
 
-TEST(Exchange, rank_that_does_not_come_is_given_up_after_the_limit) {
+TEST_P(Exchange, rank_that_does_not_come_is_given_up_after_the_limit) {
   std::atomic<bool> given_up{false};
-  const auto thrown = test::ThreadRanks(2).run([&](ranks::RankLink& link) {
+  const auto thrown = test::ThreadRanks(2, GetParam()).run([&](ranks::RankLink& link) {
     link.set_limit(0.05);
     if (link.rank() == 0) {
       try {
@@ -228,6 +239,88 @@ TEST(Exchange, rank_that_does_not_come_is_given_up_after_the_limit) {
     throw Error(ErrorCode::SubsystemFailed, std::string("too late"));
   });
   EXPECT_EQ(code_of(thrown[0]), FactCode::RankSilent);
+}
+
+TEST_P(Exchange, goes_through_the_memory_of_the_node_where_it_may) {
+  const auto thrown =
+      test::ThreadRanks(2, GetParam()).run([](ranks::RankLink& link) { EXPECT_EQ(link.shares_memory(), GetParam()); });
+  for (const auto& each : thrown) EXPECT_EQ(each, nullptr);
+}
+
+// What was sent before may still be under way in MPI.
+TEST(SharedMemory, rank_that_waits_for_it_lets_mpi_go_on) {
+  test::ThreadRanks all(2);
+  all.run([&](ranks::RankLink& link) {
+    const auto most = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (link.rank() == 1 && all.progressed() == 0 && std::chrono::steady_clock::now() < most)
+      std::this_thread::yield();
+    link.exchange(ranks::Purpose::Section, 5, {});
+  });
+  EXPECT_GT(all.progressed(), 0);
+}
+
+TEST(Node, is_a_boot_of_a_machine_whatever_its_name) {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string boot;
+  std::getline(file, boot);
+  ASSERT_FALSE(boot.empty());
+  EXPECT_NE(ranks::this_node().find(boot), std::string::npos) << ranks::this_node();
+  EXPECT_EQ(ranks::this_node(), ranks::this_node());
+}
+
+/// Two ranks, the other of which answers as this one does, but for what is changed in it.
+class Echo final : public ranks::Communicator {
+ public:
+  using Change = std::function<void(std::span<std::byte>)>;
+  explicit Echo(const Change& change) : change_(change) {}
+  int rank() const override { return 0; }
+  int size() const override { return 2; }
+  void gather(const std::byte* own, const int* counts, const int* places, std::byte* all) override {
+    for (const std::size_t r : {0U, 1U}) std::copy_n(own, counts[0], all + places[r]);
+    if (change_) change_({all + places[1], static_cast<std::size_t>(counts[1])});
+  }
+  bool poll() override { return true; }
+  void progress() override {}
+  void send(int, std::span<const std::byte>) override {}
+  std::optional<Message> receive() override { return std::nullopt; }
+  void end() override {}
+
+ private:
+  const Change& change_;
+};
+
+TEST(OtherRank, of_another_version_is_named) {
+  const std::string version(entrain::version());
+  const Echo::Change other = [&](std::span<std::byte> block) {
+    const auto* first = reinterpret_cast<const std::byte*>(version.data());
+    const auto place = std::search(block.begin(), block.end(), first, first + version.size());
+    if (place != block.end()) *place = std::byte{'9'};
+  };
+  try {
+    const ranks::RankLink link(std::make_unique<Echo>(other), nullptr);
+    FAIL() << "they have met";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fact().code, FactCode::RanksDiffer);
+    EXPECT_NE(std::string(error.what()).find("Entrain 9" + version.substr(1)), std::string::npos) << error.what();
+  }
+}
+
+TEST(OtherRank, with_more_bytes_than_mpi_counts_is_named) {
+  constexpr std::size_t kPlaceOfSize = 24;  // in the head
+  Echo::Change change;
+  ranks::RankLink link(std::make_unique<Echo>(change), nullptr, false);
+  change = [](std::span<std::byte> block) {
+    const std::uint64_t size = std::uint64_t{3} << 30U;
+    std::memcpy(block.data() + kPlaceOfSize, &size, sizeof size);
+  };
+  try {
+    link.exchange(ranks::Purpose::Data, 5, {});
+    FAIL() << "it was made";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fact().code, FactCode::RankFailed);
+    EXPECT_NE(std::string(error.what()).find("3 GiB"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("rank 1"), std::string::npos) << error.what();
+  }
 }
 
 }  // namespace ranks_test
