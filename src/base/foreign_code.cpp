@@ -34,6 +34,7 @@ void ForeignCode::publish(const char* name) const noexcept {
   copy(note->code, owner_.code.c_str());
   copy(note->function, name);
   note->time = time_.load(std::memory_order_relaxed);
+  note->calls.fetch_add(1, std::memory_order_relaxed);
 }
 
 void ForeignCode::look_at_process() {

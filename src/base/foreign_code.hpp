@@ -16,9 +16,10 @@ namespace entrain::base {
 
 /// The call under way, in memory that another process reads when this one is gone.
 struct CallNote {
-  std::array<char, 256> code;     ///< "FMU 'prey.fmu'", cut; empty = none yet
-  std::array<char, 64> function;  ///< the latest one
-  double time;                    ///< simulated, in s; NaN = not known
+  std::array<char, 256> code;        ///< "FMU 'prey.fmu'", cut; empty = none yet
+  std::array<char, 64> function;     ///< the latest one
+  double time;                       ///< simulated, in s; NaN = not known
+  std::atomic<std::uint64_t> calls;  ///< that have begun
 };
 
 /// Code of a subsystem that is not ours, such as an instance of an FMU. Every call of it goes through `call`: then a
@@ -101,6 +102,8 @@ class ForeignCode {
   std::optional<Time> time() const noexcept;
   /// From now on the call under way is noted there; of several threads the latest.
   static void note_calls_in(CallNote& place) noexcept { note = &place; }
+  /// Where that is; null = nowhere.
+  static CallNote* noted_in() noexcept { return note; }
   /// What the calling thread is in; null = our own code.
   static const ForeignCode* current() noexcept { return innermost; }
   /// Has there been any in this process?
