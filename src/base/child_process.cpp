@@ -13,15 +13,18 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <limits>
 #include <new>
 
 #include "base/fault_watch.hpp"
 #include "base/foreign_code.hpp"
 #include "base/posix_write.hpp"
+#include "base/printable.hpp"
 
 namespace entrain::base {
 namespace {
@@ -33,6 +36,7 @@ constexpr int kNotAnswered = 3;
 struct SharedPage {
   std::atomic<int> stage = 0;
   std::atomic<const char*> function = nullptr;  ///< of foreign code, when it crashed; a literal, the same in both
+  CallNote note{{}, {}, std::numeric_limits<double>::quiet_NaN(), 0};  ///< where this process notes no calls itself
 };
 
 // Of the child only.
@@ -119,27 +123,35 @@ bool is_whole(const Bytes& answer) {
   return answer.size() - sizeof size >= size;
 }
 
-/// Reads until the answer is whole, or the child closes its end. False when a stage took too long.
+/// Texts that another process wrote: cut where they do not end.
+template <std::size_t N>
+std::string text_in(const std::array<char, N>& shared) {
+  const std::string copy(shared.data(), shared.size());
+  return printable(std::string_view(copy.c_str()));
+}
+
+/// Reads until the answer is whole, or the child closes its end.
 class Listener {
  public:
-  Listener(int descriptor, const SharedPage& page, const ChildLimits& limits)
-      : descriptor_(descriptor), page_(page), limits_(limits) {}
+  enum class End { Closed, LateCall, LateStage };
+  Listener(int descriptor, const SharedPage& page, const CallNote& note, const ChildLimits& limits)
+      : descriptor_(descriptor), page_(page), note_(note), limits_(limits), calls_(note.calls.load()) {}
 
-  bool listen(Bytes& answer) {
+  End listen(Bytes& answer) {
     for (;;) {
       pollfd waited{descriptor_, POLLIN, 0};
-      const int ready = ::poll(&waited, 1, limits_.first_stage || limits_.later_stages ? kInterval : -1);
+      const int ready = ::poll(&waited, 1, limits_.call || limits_.later_stages ? kInterval : -1);
       if (ready < 0 && errno == EINTR) continue;
       if (ready == 0) {
-        if (is_late()) return false;
+        if (const auto late = lateness()) return *late;
         continue;
       }
       std::array<std::byte, 4096> part;
       const ssize_t count = ::read(descriptor_, part.data(), part.size());
       if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return true;
+      if (count <= 0) return End::Closed;
       answer.insert(answer.end(), part.begin(), part.begin() + count);
-      if (is_whole(answer)) return true;  // what it started itself may keep the other end
+      if (is_whole(answer)) return End::Closed;  // what it started itself may keep the other end
     }
   }
 
@@ -147,22 +159,36 @@ class Listener {
   using Clock = std::chrono::steady_clock;
   static constexpr int kInterval = 20;  // ms
 
-  bool is_late() {
+  std::optional<End> lateness() {
+    const auto now = Clock::now();
     const int stage = page_.stage.load();
-    if (stage != stage_) {
-      stage_ = stage;
-      since_ = Clock::now();
-    }
-    const auto& limit = stage == 0 ? limits_.first_stage : limits_.later_stages;
-    return limit && std::chrono::duration<double>(Clock::now() - since_).count() > *limit;
+    if (stage != stage_) stage_since_ = now;
+    const std::uint64_t calls = note_.calls.load();
+    if (calls != calls_ || stage != stage_) call_since_ = now;
+    stage_ = stage;
+    calls_ = calls;
+    if (exceeds(now - call_since_, limits_.call)) return End::LateCall;
+    if (stage > 0 && exceeds(now - stage_since_, limits_.later_stages)) return End::LateStage;
+    return std::nullopt;
+  }
+  static bool exceeds(Clock::duration lasted, const std::optional<Duration>& limit) {
+    return limit && std::chrono::duration<double>(lasted).count() > *limit;
   }
 
   int descriptor_;
   const SharedPage& page_;
+  const CallNote& note_;
   const ChildLimits& limits_;
   int stage_ = 0;
-  Clock::time_point since_ = Clock::now();
+  std::uint64_t calls_;
+  Clock::time_point stage_since_ = Clock::now();
+  Clock::time_point call_since_ = stage_since_;
 };
+
+LateCall call_in(const CallNote& note) {
+  const Time t = note.time;
+  return {text_in(note.code), text_in(note.function), std::isnan(t) ? std::nullopt : std::optional(t)};
+}
 
 std::string failure_text(int status, bool in_time, const char* function) {
   if (!in_time) return "did not return in time";
@@ -195,19 +221,23 @@ std::optional<ChildOutcome> in_child_process(const ChildLimits& limits,
     ::munmap(memory, sizeof(SharedPage));
     return std::nullopt;
   }
+  // A worker's parent measures the calls of its copies by the same note.
+  CallNote& note = ForeignCode::noted_in() != nullptr ? *ForeignCode::noted_in() : page->note;
   std::cout.flush();
   std::fflush(nullptr);  // else both would write what waits there
   const pid_t child = ::fork();
   if (child == 0) {
     ::close(ends[0]);
     shared_page = page;
+    ForeignCode::note_calls_in(note);
     work_in_child(ends[1], work);
   }
   ::close(ends[1]);
   ChildOutcome outcome;
   if (child > 0) {
     Bytes answer;
-    const bool in_time = Listener(ends[0], *page, limits).listen(answer);
+    const auto end = Listener(ends[0], *page, note, limits).listen(answer);
+    const bool in_time = end == Listener::End::Closed;
     if (!in_time) ::kill(child, SIGKILL);
     outcome.late = !in_time;
     int status = 0;
@@ -216,6 +246,7 @@ std::optional<ChildOutcome> in_child_process(const ChildLimits& limits,
     outcome.answered = in_time && WIFEXITED(status) && WEXITSTATUS(status) == kAnswered && is_whole(answer);
     outcome.interrupted = WIFSIGNALED(status) && (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGTERM);
     outcome.stage = page->stage.load();
+    if (end == Listener::End::LateCall) outcome.late_call = call_in(note);
     if (outcome.answered) from_bytes(answer, outcome.answer);
     if (!outcome.answered) outcome.failure = failure_text(status, in_time, page->function.load());
   }

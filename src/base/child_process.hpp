@@ -11,20 +11,28 @@
 
 namespace entrain::base {
 
+/// A call of foreign code that did not return in time.
+struct LateCall {
+  std::string code;      ///< "FMU 'prey.fmu'"
+  std::string function;  ///< "fmi2DoStep"
+  std::optional<Time> time{};
+};
+
 /// What became of work in a child process.
 struct ChildOutcome {
   bool answered = false;
   Bytes answer{};
   int stage = 0;             ///< the last one that it announced
   std::string failure = {};  ///< without an answer: "crashed in fmi2SetFMUstate (SIGSEGV: ...)", "did not return ..."
-  bool late = false;         ///< it was ended because a stage took too long
+  bool late = false;         ///< it was ended because a call or a stage took too long
   bool interrupted = false;  ///< by the user: nothing is known
+  std::optional<LateCall> late_call{};
 };
 
-/// How long each stage may take, in s of wall clock time; no limit = empty.
+/// How long it may take, in s of wall clock time; no limit = empty.
 struct ChildLimits {
-  std::optional<Duration> first_stage{};
-  std::optional<Duration> later_stages{};
+  std::optional<Duration> call{};          ///< each call of foreign code
+  std::optional<Duration> later_stages{};  ///< each stage but the first, with all its calls
 };
 
 /// What a status of waitpid says about the code in that process.

@@ -105,6 +105,8 @@ class ForeignCode {
   std::optional<Time> time() const noexcept;
   /// From now on the call under way is noted there; of several threads the latest.
   static void note_calls_in(CallNote& place) noexcept { note = &place; }
+  /// Where that is; null = nowhere.
+  static CallNote* noted_in() noexcept { return note; }
   /// What the calling thread is in; null = our own code.
   static const ForeignCode* current() noexcept { return innermost; }
   /// Has there been any in this process?

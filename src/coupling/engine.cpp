@@ -76,14 +76,20 @@ void Engine::initialize(Time start, Time stop, bool start_gains) {
   EndOfInitialization end(graph_, subsystems);
   executor_.set_all_times(start);
   if (events_) events_->share_events();
+  const auto ends = [&] {
+    if (end.finish(store_.signals())) return false;
+    if (!events_) return true;
+    executor_.forget_stop_request();  // of a first phase that is made again
+    events_->start(start);
+    return !end.follow(store_.signals(), *events_);
+  };
   do {
     executor_.for_everyone([&](SubsystemId s) { subsystems[s]->initialize(start, stop); });
     evaluation_->all(start, store_.inputs(), store_.signals(),
                      [&end](SubsystemId s, std::span<const double> u, std::span<double> y) { end.evaluate(s, u, y); });
     if (discrete_) settle_discrete(start);
     if (start_gains) look_at_start_gains();
-  } while (end.finish(store_.signals()));
-  if (events_) events_->start(start);
+  } while (!ends());
   if (end.anything_changed()) pass_on_late_outputs(start);
   // Values that are no real numbers likewise, but for those that event phases pass on.
   const auto passes_on_late_values = [&] {

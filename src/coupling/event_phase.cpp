@@ -136,6 +136,7 @@ void EventPhase::share_events() {
 void EventPhase::start(Time start) {
   now_ = {start};
   schedule_.forget();
+  frames_.clear();
   latest_ = start;
   repeated_ = -1;  // the first one follows none
   hear_announcements(start);

@@ -7,6 +7,7 @@
 #include "support/places.hpp"
 #include "support/program.hpp"
 #include "support/scripted_fmus.hpp"
+#include "support/trap_fmus.hpp"
 
 namespace entrain {
 namespace inspect_fmu_test {
@@ -59,6 +60,25 @@ TEST(InspectedFmu, is_reported_in_json_as_well) {
   expect_text(json["subsystems"]["fmu"]["about"], "made by Entrain fmukit");
   EXPECT_TRUE(json["obstacles_by_method"]["ifosmondi"].empty());
   EXPECT_TRUE(json["notes_by_method"].contains("missiles"));
+}
+
+/// What does not return from its initialization is not begun a second time, in another process or in the worker itself.
+TEST(HangingFmu, is_reported_after_one_attempt) {
+  const test::TemporaryFolder folder;
+  test::write_trap(folder / "part.fmu", "early_hangs", "canGetAndSetFMUstate=\"true\"");
+  test::write_text(folder / "system.toml",
+                   "[run]\nstop = 1.0\nstep = 0.1\nmethod = \"jacobi\"\n"
+                   "[subsystems.part]\nfmu = \"part.fmu\"\ntimeout = 0.5\n");
+  const std::string counted = (folder / "instances").string();
+  ::setenv("ENTRAIN_TEST_INSTANCES", counted.c_str(), 1);
+  for (const char* verb : {"inspect", "check"}) {
+    std::filesystem::remove(counted);
+    const auto result = test::run_program(folder, {verb, "system.toml"});
+    EXPECT_NE(result.exit_code, 0) << verb;
+    expect_text(result.err, "did not return from fmi2EnterInitializationMode within 0.5 s");
+    EXPECT_EQ(std::filesystem::file_size(counted), 1U) << verb;
+  }
+  ::unsetenv("ENTRAIN_TEST_INSTANCES");
 }
 
 }  // namespace inspect_fmu_test

@@ -54,6 +54,10 @@ std::string stair_exchange1_library() {
   return ENTRAIN_STAIR_EXCHANGE1;
 }
 
+std::string late_fmu_library(int version) {
+  return version == 1 ? ENTRAIN_LATE_FMU1 : version == 2 ? ENTRAIN_LATE_FMU2 : ENTRAIN_LATE_FMU3;
+}
+
 std::string rod_fmu_library() {
   return ENTRAIN_ROD_FMU;
 }

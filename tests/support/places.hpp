@@ -21,8 +21,9 @@ std::string clocked_fmu3_library();
 std::string can_fmu3_library();
 std::string counting_exchange_library();
 std::string stair_exchange1_library();
-std::string forgetful_fmu_library();  // it goes back in part
-std::string rod_fmu_library();        // many states that depend on few
+std::string late_fmu_library(int version);  // of FMI: 1, 2 or 3
+std::string forgetful_fmu_library();        // it goes back in part
+std::string rod_fmu_library();              // many states that depend on few
 std::string trap_fmu_library();
 std::string grasping_fmu_library();
 std::string printing_fmu_library();

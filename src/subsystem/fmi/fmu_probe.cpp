@@ -5,6 +5,7 @@
 #include "base/bytes.hpp"
 #include "base/child_process.hpp"
 #include "base/facts/error_record.hpp"
+#include "base/fault_text.hpp"
 #include "entrain/fact_codes.hpp"
 #include "subsystem/fmi/fmu.hpp"
 #include "subsystem/fmi/fmu_probe.hpp"
@@ -67,8 +68,8 @@ class ProbeApart {
   ProbeApart(const FmuCaller& caller, base::FunctionRef<FmuAbilities(const ProbeRequest&)> attempt)
       : caller_(caller), attempt_(attempt), has_workers_(caller.prove != nullptr) {
     if (!caller.timeout) return;
-    limits_.first_stage = 2.0 * *caller.timeout;    // a few calls; a hang there is reported as in the run
-    limits_.later_stages = 10.0 * *caller.timeout;  // some dozens, short ones
+    limits_.call = caller.timeout;
+    limits_.later_stages = 10.0 * *caller.timeout;  // some dozens of short calls
   }
 
   /// nullopt: no other process is possible. Throws what the attempt threw.
@@ -121,6 +122,22 @@ class ProbeApart {
   base::ChildLimits limits_;
 };
 
+/// An FMU that does not return from a call of its beginning does not return from it in the run, either.
+void require_begun(const std::optional<base::ChildOutcome>& outcome, const FmuCaller& caller) {
+  if (!outcome || !outcome->late_call || outcome->stage != static_cast<int>(ProbeStage::Begin)) return;
+  const auto& [code, function, time] = *outcome->late_call;
+  const auto& text = base::text_of(base::Fault::Timeout);
+  throw Error(ErrorCode::SubsystemFailed,
+              {FactCode::CodeFault,
+               {code},
+               {{"fault", text.name},
+                {"action", text.action},
+                {"cause", text.cause},
+                {"function", function},
+                {"timeout", *caller.timeout, "s"}}},
+              {.subsystem = caller.subsystem, .variable = {}, .time = time, .remedy = text.remedy});
+}
+
 /// What the FMU claims that is tried in this stage; empty where it claims nothing.
 std::string_view claim_of(ProbeStage stage, FmiVersion version) {
   switch (stage) {
@@ -168,6 +185,7 @@ FmuAbilities probed_apart(const Fmu& fmu, const FmuCaller& caller, const std::ve
   FmuAbilities found;
   const auto all = apart.make({.stages = stages}, found);
   if (all && all->answered) return found;
+  require_begun(all, caller);
   // Without another process; or a copy of this one cannot even begin, which the watch over this process reports best.
   if (!all || all->stage == static_cast<int>(ProbeStage::Begin)) return attempt({.stages = stages});
   found = {};
@@ -175,6 +193,7 @@ FmuAbilities probed_apart(const Fmu& fmu, const FmuCaller& caller, const std::ve
     const ProbeStage stage = i == 0 ? ProbeStage::Begin : stages[i - 1];
     const auto one = apart.make({.stages = stages, .only = stage, .known = found}, found);
     if (one && one->answered) continue;
+    require_begun(one, caller);
     if (!one || stage == ProbeStage::Begin) return attempt({.stages = stages});
     found.depends_on_load = found.depends_on_load || one->late;
     if (const auto claim = claim_of(stage, fmu.description().version); !claim.empty()) {
