@@ -279,6 +279,8 @@ class OwnProcess final : public sweeping::CaseServer {
 std::int64_t process_in(sweeping::CaseProcess& process, std::size_t request) {
   process.ask(request);
   std::int64_t id = 0;
+  while (!process.receive()) {
+  }
   if (const auto bytes = process.answer()) base::from_bytes(*bytes, id);
   return id;
 }
