@@ -556,7 +556,8 @@ bool Assembly::has_discrete() const {
 
 const Subsystem* Assembly::shares_events() const {
   for (std::size_t s = 0; s < subsystems.size(); ++s) {
-    if (subsystems[s]->facets().event_mode == nullptr) continue;
+    // Models with state events alone take part where others share theirs, and are no reason to.
+    if (subsystems[s]->facets().event_mode == nullptr || !subsystems[s]->capabilities().announces_events) continue;
     const bool connected = std::any_of(discrete_connections.begin(), discrete_connections.end(),
                                        [s](const auto& each) { return each.from == s || each.to == s; });
     if (connected || !subsystems[s]->variables().clocks.empty()) return subsystems[s].get();

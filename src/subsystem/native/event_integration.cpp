@@ -45,6 +45,16 @@ Model::Point EventIntegration::point(Time from, Duration s, const InputBlock& in
 
 void EventIntegration::integrate(Model& model, Time from, Duration size, const InputBlock& inputs,
                                  std::span<double> x) {
+  advance(model, from, size, inputs, x, false);
+}
+
+EventIntegration::Made EventIntegration::integrate_to_event(Model& model, Time from, Duration size,
+                                                            const InputBlock& inputs, std::span<double> x) {
+  return advance(model, from, size, inputs, x, true);
+}
+
+EventIntegration::Made EventIntegration::advance(Model& model, Time from, Duration size, const InputBlock& inputs,
+                                                 std::span<double> x, bool stops) {
   // In the local time, so that small steps at large times lose no digits.
   Duration s = 0.0;
   Time smooth_until = kNever;  // up to there the model is what it was before the discontinuity
@@ -68,9 +78,14 @@ void EventIntegration::integrate(Model& model, Time from, Duration size, const I
     const bool inside = !base::reached(announced, from + size);
     smooth_until = announced < kNever ? base::just_before(announced) : kNever;
     const Duration end = inside ? announced - from : size;
-    s = solver_.advance(s, end, x, {.derivatives = derivatives, .indicators = indicators}).time;
+    const auto made = solver_.advance(s, end, x, {.derivatives = derivatives, .indicators = indicators});
+    s = made.time;
+    // One where the step began has been met already.
+    if (stops && made.cause == numerics::OdeReached::Cause::Indicator && !base::same_time(from, from + s))
+      return {s, true};
     settle_events(model, point(from, s, inputs, x), x);
   }
+  return {size, false};
 }
 
 }  // namespace entrain::subsystem

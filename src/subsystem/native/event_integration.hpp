@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "entrain/model.hpp"
@@ -19,8 +20,15 @@ class EventIntegration {
   explicit EventIntegration(const Model& model, numerics::OdeMethod method = numerics::OdeMethod::ExplicitRungeKutta,
                             double tolerance = numerics::OdeOptions().relative_tolerance);
   void integrate(Model& model, Time from, Duration size, const InputBlock& inputs, std::span<double> x);
+  /// To the first state event, which is left to the caller, and to the end at most: the time that was made.
+  struct Made {
+    Duration size;
+    bool event;
+  };
+  Made integrate_to_event(Model& model, Time from, Duration size, const InputBlock& inputs, std::span<double> x);
 
  private:
+  Made advance(Model& model, Time from, Duration size, const InputBlock& inputs, std::span<double> x, bool stops);
   /// The point at the local time s.
   Model::Point point(Time from, Duration s, const InputBlock& inputs, std::span<const double> x);
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/bytes.hpp"
+#include "base/grid.hpp"
 #include "base/memory_use.hpp"
 #include "entrain/error.hpp"
 #include "entrain/fact_codes.hpp"
@@ -35,7 +36,8 @@ class NativeSubsystem final : public Subsystem,
                               private Events,
                               private Reset,
                               private Tuning,
-                              private DiscreteValues {
+                              private DiscreteValues,
+                              private EventMode {
  public:
   NativeSubsystem(std::string name, std::unique_ptr<Model> model);
 
@@ -80,6 +82,22 @@ class NativeSubsystem final : public Subsystem,
   void read(std::span<const std::size_t> outputs, std::span<Value> values) override;
   void write(std::span<const std::size_t>, std::span<const Value>) override {}  // there are no such inputs
 
+  // Of models with state events. There is no mode of their own: what waits is handled by update().
+  void share_events() override { shares_events_ = true; }
+  bool finds_events() const override { return shares_events_; }
+  bool event_waits() const override { return event_waits_; }
+  void enter() override {}
+  void leave() override { event_waits_ = false; }
+  Update update() override;
+  void set_inputs(std::span<const double> inputs) override;
+  void read_outputs(std::span<double> outputs) override;
+  void activate(std::span<const std::size_t>) override {}  // there are no clocks
+  void read_active(std::span<const std::size_t>, std::span<unsigned char>) override {}
+  Announced read_interval(std::size_t, ClockInterval&) override { return Announced::NotYet; }
+  ClockInterval shift(std::size_t) override { return {}; }
+  bool depends(Port output_kind, std::size_t output, Port input_kind, std::size_t input) const override;
+  StepReport step_to_event(const Step& step, std::span<double> outputs);
+
   void configure_if_changed() const;
   void keep_inputs_at_end(const InputBlock& inputs, Duration size);
   template <class Call>
@@ -117,6 +135,11 @@ class NativeSubsystem final : public Subsystem,
   mutable Capabilities capabilities_;
   std::vector<double> saved_;  ///< saved states one after the other, each of the size of now_
   std::vector<StateId> free_;
+  std::vector<bool> saved_waits_;  ///< by id
+  bool shares_events_ = false;
+  bool event_waits_ = false;
+  std::optional<EventIntegration> to_event_;
+  StepReport report_;                 ///< of the last held step that found an event
   std::vector<Value> discrete_;       ///< outputs, as read last
   std::vector<double> no_curvature_;  ///< Equations take no second derivatives of the inputs
 };
@@ -176,6 +199,7 @@ Facets NativeSubsystem::facets() noexcept {
   facets.reset = this;
   facets.tuning = this;
   if (!variables().discrete_outputs.empty()) facets.discrete = this;
+  if (model_->event_indicator_count() > 0) facets.event_mode = this;
   return facets;
 }
 
@@ -203,6 +227,7 @@ void NativeSubsystem::set_start(VariableTable::Place place, const Value& value) 
 }
 
 void NativeSubsystem::initialize(Time start, Time) {
+  event_waits_ = false;
   std::fill(now_.begin(), now_.end(), 0.0);
   now_[0] = start;
   std::copy(start_states_.begin(), start_states_.end(), x());
@@ -213,12 +238,49 @@ void NativeSubsystem::initialize(Time start, Time) {
 }
 
 void NativeSubsystem::evaluate(std::span<const double> inputs, std::span<double> outputs) {
+  set_inputs(inputs);
+  read_outputs(outputs);
+}
+
+void NativeSubsystem::set_inputs(std::span<const double> inputs) {
   std::copy(inputs.begin(), inputs.end(), u());
   clear_slopes();
+}
+
+void NativeSubsystem::read_outputs(std::span<double> outputs) {
   guarded(now_[0], [&] { model_->outputs(here(), outputs); });
 }
 
+EventMode::Update NativeSubsystem::update() {
+  Update update;
+  guarded(now_[0], [&] { update.again = model_->handle_event(here(), {x(), states_}); });
+  return update;
+}
+
+bool NativeSubsystem::depends(Port output_kind, std::size_t output, Port input_kind, std::size_t input) const {
+  return output_kind == Port::Real && input_kind == Port::Real && capabilities_.feedthrough(output, input);
+}
+
+/// The other subsystems take part in the event, so the step ends there.
+StepReport NativeSubsystem::step_to_event(const Step& step, std::span<double> outputs) {
+  guarded(step.from, [&] {
+    if (!to_event_) to_event_.emplace(*model_);
+    const auto made = to_event_->integrate_to_event(*model_, step.from, step.size, step.inputs, {x(), states_});
+    event_waits_ = made.event;
+    now_[0] = step.from + made.size;
+    keep_inputs_at_end(step.inputs, made.size);
+    model_->outputs(here(), outputs);
+  });
+  const bool whole = base::reached(now_[0], step.from + step.size);
+  if (whole) now_[0] = step.from + step.size;
+  return {.reached = now_[0],
+          .outcome = whole ? StepOutcome::Completed : StepOutcome::EndedEarly,
+          .stop_requested = false,
+          .event = event_waits_};
+}
+
 StepReport NativeSubsystem::step(const Step& step, std::span<double> outputs) {
+  if (shares_events_) return step_to_event(step, outputs);
   advance(step, outputs);
   return {now_[0]};
 }
@@ -226,6 +288,10 @@ StepReport NativeSubsystem::step(const Step& step, std::span<double> outputs) {
 const StepReport* NativeSubsystem::step_held(void* context, Time from, Duration size, const double* inputs,
                                              double* outputs) {
   auto& self = *static_cast<NativeSubsystem*>(context);
+  if (self.shares_events_) {
+    self.report_ = self.step_to_event({from, size, InputBlock(inputs, self.inputs_, 0)}, {outputs, self.outputs_});
+    return self.event_waits_ ? &self.report_ : nullptr;
+  }
   self.advance({from, size, InputBlock(inputs, self.inputs_, 0)}, {outputs, self.outputs_});
   return nullptr;
 }
@@ -259,7 +325,9 @@ void NativeSubsystem::keep_inputs_at_end(const InputBlock& inputs, Duration size
 StateId NativeSubsystem::save() {
   const auto kept = model_->memory();
   std::copy(kept.begin(), kept.end(), memory());
-  return keep(now_);
+  const StateId id = keep(now_);
+  saved_waits_[static_cast<std::size_t>(id)] = event_waits_;
+  return id;
 }
 
 StateId NativeSubsystem::keep(std::span<const double> state) {
@@ -267,11 +335,13 @@ StateId NativeSubsystem::keep(std::span<const double> state) {
     const auto count = saved_.size() / now_.size();
     saved_.insert(saved_.end(), state.begin(), state.end());
     free_.reserve(count + 1);  // so that release never allocates
+    saved_waits_.resize(count + 1);
     return static_cast<StateId>(count);
   }
   const StateId id = free_.back();
   free_.pop_back();
   std::copy(state.begin(), state.end(), saved_.data() + static_cast<std::size_t>(id) * now_.size());
+  saved_waits_[static_cast<std::size_t>(id)] = false;
   return id;
 }
 
@@ -291,6 +361,7 @@ void NativeSubsystem::restore(StateId id) {
   const double* from = saved_.data() + static_cast<std::size_t>(id) * now_.size();
   std::copy(from, from + now_.size(), now_.begin());
   slopes_are_zero_ = false;  // not known
+  event_waits_ = saved_waits_[static_cast<std::size_t>(id)];
   const auto kept = model_->memory();
   std::copy(memory(), memory() + kept.size(), kept.begin());
 }
