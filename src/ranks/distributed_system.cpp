@@ -23,6 +23,48 @@ void append(base::Bytes& to, const void* from, std::size_t size) {
   if (size > 0) std::memcpy(to.data() + end, from, size);
 }
 
+/// An error, or that there was none.
+void put_error(CallRecord& record, const Error* error) {
+  const std::uint8_t threw = error != nullptr ? 1 : 0;
+  record.put(&threw, sizeof threw);
+  if (error == nullptr) return;
+  const auto bytes = base::to_bytes(base::ErrorRecord(*error));
+  const std::uint64_t size = bytes.size();
+  record.put(&size, sizeof size);
+  record.put(bytes.data(), bytes.size());
+}
+
+/// Throws the error, if there was one.
+void take_error(CallRecord& record) {
+  std::uint8_t threw = 0;
+  std::memcpy(&threw, record.take(sizeof threw).data(), sizeof threw);
+  if (threw == 0) return;
+  std::uint64_t size = 0;
+  std::memcpy(&size, record.take(sizeof size).data(), sizeof size);
+  base::ErrorRecord error;
+  base::from_bytes(record.take(size), error);
+  throw error.error();
+}
+
+/// Where the subsystem lives. Calls in it are not recorded; what it throws is.
+void work_in_silence(CallRecord& record, base::FunctionRef<void()> work) {
+  record.be_silent(true);
+  try {
+    work();
+    record.be_silent(false);
+  } catch (const Error& error) {
+    record.be_silent(false);
+    put_error(record, &error);
+    throw;
+  } catch (const std::exception& error) {
+    record.be_silent(false);
+    const Error known(ErrorCode::SubsystemFailed, error.what());
+    put_error(record, &known);
+    throw known;
+  }
+  put_error(record, nullptr);
+}
+
 /// Mostly one: subsystems that lie beside each other live in different ranks.
 void copy_numbers(void* to, const void* from, std::size_t count) {
   if (count == 1) {
@@ -67,13 +109,18 @@ void DistributedSystem::open(std::uint64_t decision, std::span<const SubsystemId
   in_section_ = true;
 }
 
+std::span<const std::span<const std::byte>> DistributedSystem::exchange_block(Purpose purpose, std::uint64_t decision) {
+  bytes_sent_ += block_.size();
+  return link_.exchange(purpose, decision, block_);
+}
+
 void DistributedSystem::exchange() {
   block_.clear();
   for (const SubsystemId s : batch_) {
     if (is_here(s)) pack(s);
   }
   pack_messages();
-  unpack(link_.exchange(Purpose::Section, decision_, block_));
+  unpack(exchange_block(Purpose::Section, decision_));
 }
 
 void DistributedSystem::close() {
@@ -87,7 +134,7 @@ void DistributedSystem::exchange_call(SubsystemId s, std::uint64_t decision) {
   block_.clear();
   if (is_here(s)) pack(s);
   pack_messages();
-  unpack(link_.exchange(Purpose::Call, decision * 0x100000001B3U + static_cast<std::size_t>(s), block_));
+  unpack(exchange_block(Purpose::Call, decision * 0x100000001B3U + static_cast<std::size_t>(s)));
 }
 
 double DistributedSystem::number_of(SubsystemId s, double given) {
@@ -129,7 +176,7 @@ std::span<const SubsystemId> DistributedSystem::exchange_outputs(std::uint64_t d
     const auto number = static_cast<std::uint64_t>(s);
     append(block_, &number, sizeof number);
   }
-  const auto blocks = link_.exchange(Purpose::Outputs, decision, block_);
+  const auto blocks = exchange_block(Purpose::Outputs, decision);
   unusual_.clear();
   for (std::size_t r = 0; r < blocks.size(); ++r) {
     const auto& [runs, count] = outputs_[r];
@@ -158,7 +205,7 @@ void DistributedSystem::exchange_numbers(std::uint64_t decision, std::span<doubl
   for (std::size_t s = 0; s < ranks_.size(); ++s) {
     if (ranks_[s] == link_.rank()) append(block_, &numbers[s], sizeof(double));
   }
-  const auto blocks = link_.exchange(Purpose::Data, decision, block_);
+  const auto blocks = exchange_block(Purpose::Data, decision);
   std::vector<std::size_t> taken(blocks.size());
   for (std::size_t s = 0; s < ranks_.size(); ++s) {
     const auto r = static_cast<std::size_t>(ranks_[s]);
@@ -198,6 +245,38 @@ StepReport DistributedSystem::report_of(SubsystemId s, base::FunctionRef<StepRep
   }
   read(report.reached, report.outcome, report.stop_requested, report.event);
   return report;
+}
+
+void DistributedSystem::at_home(SubsystemId s, base::FunctionRef<void()> work,
+                                std::span<const std::span<std::byte>> results) {
+  CallRecord& record = records_[s];
+  if (record.is_here()) {
+    work_in_silence(record, work);
+    for (const auto& result : results) record.put(result.data(), result.size());
+    return;
+  }
+  take_error(record);
+  for (const auto& result : results) {
+    const auto bytes = record.take(result.size());
+    if (!bytes.empty()) std::memcpy(result.data(), bytes.data(), bytes.size());
+  }
+}
+
+base::Bytes DistributedSystem::bytes_of(SubsystemId s, base::FunctionRef<base::Bytes()> make) {
+  CallRecord& record = records_[s];
+  base::Bytes bytes;
+  std::uint64_t size = 0;
+  if (record.is_here()) {
+    work_in_silence(record, [&] { bytes = make(); });
+    size = bytes.size();
+    record.put(&size, sizeof size);
+    record.put(bytes.data(), bytes.size());
+    return bytes;
+  }
+  take_error(record);
+  std::memcpy(&size, record.take(sizeof size).data(), sizeof size);
+  const auto taken = record.take(size);
+  return {taken.begin(), taken.end()};
 }
 
 void DistributedSystem::pack(SubsystemId s) {
