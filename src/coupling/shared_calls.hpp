@@ -37,7 +37,7 @@ class SharedCalls {
   /// The number that the process where `s` lives gives; inside a section.
   virtual double number_of(SubsystemId s, double given) = 0;
   /// Work on `s` that is done where it lives alone, inside a section; calls of `s` in it are not passed on. What
-  /// it leaves in `results`, as large in all processes, or throws, comes to all.
+  /// it leaves in `results`, as large in all processes, comes to all, and so does what it throws.
   virtual void at_home(SubsystemId s, base::FunctionRef<void()> work,
                        std::span<const std::span<std::byte>> results) = 0;
   /// Bytes that are made where `s` lives, likewise.

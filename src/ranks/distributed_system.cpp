@@ -1,6 +1,7 @@
 #include "ranks/distributed_system.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "entrain/error.hpp"
@@ -34,35 +35,35 @@ void put_error(CallRecord& record, const Error* error) {
   record.put(bytes.data(), bytes.size());
 }
 
-/// Throws the error, if there was one.
-void take_error(CallRecord& record) {
+/// The error, if there was one.
+std::optional<Error> take_error(CallRecord& record) {
   std::uint8_t threw = 0;
   std::memcpy(&threw, record.take(sizeof threw).data(), sizeof threw);
-  if (threw == 0) return;
+  if (threw == 0) return std::nullopt;
   std::uint64_t size = 0;
   std::memcpy(&size, record.take(sizeof size).data(), sizeof size);
   base::ErrorRecord error;
   base::from_bytes(record.take(size), error);
-  throw error.error();
+  return error.error();
 }
 
-/// Where the subsystem lives. Calls in it are not recorded; what it throws is.
-void work_in_silence(CallRecord& record, base::FunctionRef<void()> work) {
+/// Where the subsystem lives. Calls in it are not recorded; what it throws is, and returned.
+std::exception_ptr work_in_silence(CallRecord& record, base::FunctionRef<void()> work) {
+  std::exception_ptr failure;
+  std::optional<Error> error;
   record.be_silent(true);
   try {
     work();
-    record.be_silent(false);
-  } catch (const Error& error) {
-    record.be_silent(false);
-    put_error(record, &error);
-    throw;
-  } catch (const std::exception& error) {
-    record.be_silent(false);
-    const Error known(ErrorCode::SubsystemFailed, error.what());
-    put_error(record, &known);
-    throw known;
+  } catch (const Error& thrown) {
+    error = thrown;
+    failure = std::current_exception();
+  } catch (const std::exception& thrown) {
+    error.emplace(ErrorCode::SubsystemFailed, thrown.what());
+    failure = std::make_exception_ptr(*error);
   }
-  put_error(record, nullptr);
+  record.be_silent(false);
+  put_error(record, error ? &*error : nullptr);
+  return failure;
 }
 
 /// Mostly one: subsystems that lie beside each other live in different ranks.
@@ -251,15 +252,17 @@ void DistributedSystem::at_home(SubsystemId s, base::FunctionRef<void()> work,
                                 std::span<const std::span<std::byte>> results) {
   CallRecord& record = records_[s];
   if (record.is_here()) {
-    work_in_silence(record, work);
+    const auto failure = work_in_silence(record, work);
     for (const auto& result : results) record.put(result.data(), result.size());
+    if (failure) std::rethrow_exception(failure);
     return;
   }
-  take_error(record);
+  const auto error = take_error(record);
   for (const auto& result : results) {
     const auto bytes = record.take(result.size());
     if (!bytes.empty()) std::memcpy(result.data(), bytes.data(), bytes.size());
   }
+  if (error) throw Error(*error);
 }
 
 base::Bytes DistributedSystem::bytes_of(SubsystemId s, base::FunctionRef<base::Bytes()> make) {
@@ -267,13 +270,14 @@ base::Bytes DistributedSystem::bytes_of(SubsystemId s, base::FunctionRef<base::B
   base::Bytes bytes;
   std::uint64_t size = 0;
   if (record.is_here()) {
-    work_in_silence(record, [&] { bytes = make(); });
+    const auto failure = work_in_silence(record, [&] { bytes = make(); });
+    if (failure) std::rethrow_exception(failure);
     size = bytes.size();
     record.put(&size, sizeof size);
     record.put(bytes.data(), bytes.size());
     return bytes;
   }
-  take_error(record);
+  if (const auto error = take_error(record)) throw Error(*error);
   std::memcpy(&size, record.take(sizeof size).data(), sizeof size);
   const auto taken = record.take(size);
   return {taken.begin(), taken.end()};

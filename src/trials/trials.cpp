@@ -237,8 +237,13 @@ void Trials::pass_on(Own& own) const {
     }
   }
   for (std::size_t i = 0; i < own.outputs(); ++i) *next++ = own.estimator->size_of_terms(i);
+  pass_on_quality(own);
+}
+
+void Trials::pass_on_quality(Own& own) const {
+  if (own.passed_on.empty()) return;
   const auto numbers = quality(own).numbers();
-  std::copy(numbers.begin(), numbers.end(), next);
+  std::copy(numbers.begin(), numbers.end(), own.passed_on.end() - numbers.size());
 }
 
 Estimator::InputGain Trials::gain_at_point(const Own& own, std::size_t output, std::size_t input) const {
@@ -310,7 +315,12 @@ void Trials::begin_estimate(Own& own, Time from, Duration expected, std::span<do
   at_home_and_count(
       own,
       [&] {
-        look(own, from, expected, slopes);
+        try {
+          look(own, from, expected, slopes);
+        } catch (...) {
+          pass_on_quality(own);  // for the notes of a run that ends so
+          throw;
+        }
         pass_on(own);
       },
       slopes, std::span(own.passed_on));

@@ -147,6 +147,7 @@ class Trials {
   template <class Work, class... Results>
   void at_home_and_count(Own& own, Work&& work, Results... results);
   void pass_on(Own& own) const;
+  void pass_on_quality(Own& own) const;
   Estimator::InputGain gain_at_point(const Own& own, std::size_t output, std::size_t input) const;
   PredictionQuality quality(const Own& own) const;
   std::span<double> of_outputs(std::vector<double>& signals, const Own& own) const;

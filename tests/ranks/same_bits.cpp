@@ -9,6 +9,7 @@
 // (0 .. SHARE - 1), among them every example and every method. With ENTRAIN_RANKS_MEMORY=off all goes through MPI
 // alone.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -41,6 +42,7 @@ struct Outcome {
   Recording rows;
   std::string files;  ///< of a run into a folder: its rows and frames
   std::vector<std::uint64_t> counters;
+  std::vector<std::string> notes;
 };
 
 bool is_same(const std::vector<double>& a, const std::vector<double>& b) {
@@ -58,12 +60,16 @@ std::string difference(const Outcome& alone, const Outcome& together) {
     if (!is_same(alone.rows.columns[i], together.rows.columns[i])) return "other values of " + alone.rows.names[i];
   }
   if (alone.files != together.files) return "other rows or frames in the files";
+  if (alone.notes != together.notes) return fmt::format("other notes: {} | {}", alone.notes, together.notes);
   return alone.counters == together.counters ? "" : "other counters";
 }
 
 void note_end(const RunSummary& summary, Outcome& outcome) {
   outcome.error = fmt::format("{} {}", to_string(summary.termination), summary.message);
   outcome.ran = true;
+  for (const auto& note : summary.notes) {
+    if (!name_of(note.code).starts_with("ranks-")) outcome.notes.push_back(render(note));
+  }
   outcome.counters = {summary.macro_steps, summary.rejected_steps, summary.iterations, summary.linearizations};
   for (const auto& of : summary.subsystems) {
     for (const auto count : {of.steps, of.trials, of.rollbacks}) outcome.counters.push_back(count);

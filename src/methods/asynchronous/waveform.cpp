@@ -545,7 +545,12 @@ void Waveform::look(CoupledSystem& system, SubsystemId s) {
     const auto observe = [&] {
       std::vector<double> met(member.outputs_range.count);
       for (std::size_t o = 0; o < met.size(); ++o) met[o] = member.outputs.value(member.outputs.known() - 1, o);
-      member.chain->observe({member.outputs.last_known(), member.held, member.raw, met});
+      try {
+        member.chain->observe({member.outputs.last_known(), member.held, member.raw, met});
+      } catch (...) {
+        member.quality = member.chain->quality().numbers();
+        throw;
+      }
       member.quality = member.chain->quality().numbers();
     };
     at_home(s, observe, linearizations(s), std::span<double>(member.quality));
