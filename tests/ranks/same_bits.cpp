@@ -68,7 +68,8 @@ void note_end(const RunSummary& summary, Outcome& outcome) {
   outcome.error = fmt::format("{} {}", to_string(summary.termination), summary.message);
   outcome.ran = true;
   for (const auto& note : summary.notes) {
-    if (!name_of(note.code).starts_with("ranks-")) outcome.notes.push_back(render(note));
+    const bool of_machine = name_of(note.code).starts_with("ranks-") || note.code == FactCode::CallTakesLong;
+    if (!of_machine) outcome.notes.push_back(render(note));
   }
   outcome.counters = {summary.macro_steps, summary.rejected_steps, summary.iterations, summary.linearizations};
   for (const auto& of : summary.subsystems) {
