@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/bytes.hpp"
 #include "base/function_ref.hpp"
 #include "entrain/ids.hpp"
 #include "entrain/subsystem.hpp"
@@ -35,6 +36,12 @@ class SharedCalls {
   virtual StepReport report_of(SubsystemId s, base::FunctionRef<StepReport()> made) = 0;
   /// The number that the process where `s` lives gives; inside a section.
   virtual double number_of(SubsystemId s, double given) = 0;
+  /// Work on `s` that is done where it lives alone, inside a section; calls of `s` in it are not passed on. What
+  /// it leaves in `results`, as large in all processes, comes to all, and so does what it throws.
+  virtual void at_home(SubsystemId s, base::FunctionRef<void()> work,
+                       std::span<const std::span<std::byte>> results) = 0;
+  /// Bytes that are made where `s` lives, likewise.
+  virtual base::Bytes bytes_of(SubsystemId s, base::FunctionRef<base::Bytes()> make) = 0;
 };
 
 }  // namespace entrain::coupling

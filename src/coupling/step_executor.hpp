@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -104,6 +105,22 @@ class StepExecutor {
   /// The same for all, one after the other.
   void for_everyone(base::FunctionRef<void(SubsystemId)> work);
 
+  /// Subsystems live in several processes.
+  bool is_distributed() const { return shared_ != nullptr; }
+  bool is_here(SubsystemId s) const { return shared_ == nullptr || shared_->is_here(s); }
+  /// Part of the work of a batch, of `for_each` or of `for_everyone` that needs no more than what lives with `s`: done
+  /// there alone. What it leaves in `results`, or throws, comes to all.
+  template <class Work, class... Numbers>
+  void at_home(SubsystemId s, Work&& work, std::span<Numbers>... results) {
+    if (shared_ == nullptr) return work();
+    const std::array<std::span<std::byte>, sizeof...(Numbers)> bytes{std::as_writable_bytes(results)...};
+    shared_->at_home(s, work, bytes);
+  }
+  /// Bytes that are made there, likewise.
+  base::Bytes bytes_of(SubsystemId s, base::FunctionRef<base::Bytes()> make) {
+    return shared_ == nullptr ? make() : shared_->bytes_of(s, make);
+  }
+
   // Where they stand.
   Time time_of(SubsystemId s) const { return common_steps_ > 0 ? common_time_ : times_[s]; }
   bool all_at(Time t) const { return common_steps_ > 0 ? common_time_ == t : each_at(t); }
@@ -152,7 +169,7 @@ class StepExecutor {
   [[gnu::noinline]] void open_section();
   [[gnu::noinline]] void follow_others();
   std::uint64_t decision() const;
-  bool is_elsewhere(SubsystemId s) const { return shared_ != nullptr && !shared_->is_here(s); }
+  bool is_elsewhere(SubsystemId s) const { return !is_here(s); }
   void step(const StepTask& task, Participant& participant);
   void end(std::size_t task, bool made);
   void post_split(std::size_t task);

@@ -269,6 +269,7 @@ CallHead DistributedSubsystem::take_head(Call call) const {
 /// `work` is done where the subsystem lives; `write` records what it brought, `read` takes it from the record.
 template <class Work, class Write, class Read>
 void DistributedSubsystem::exchange(Call call, Work&& work, Write&& write, Read&& read) const {
+  if (record().is_silent()) return work();
   const bool at_once = !system_->in_section();
   if (!inner_ && !record().is_here()) {
     if (at_once) system_->exchange_call(id_, static_cast<std::uint64_t>(call));

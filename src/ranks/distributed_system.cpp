@@ -1,6 +1,7 @@
 #include "ranks/distributed_system.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "entrain/error.hpp"
@@ -21,6 +22,48 @@ void append(base::Bytes& to, const void* from, std::size_t size) {
   const std::size_t end = to.size();
   to.resize(end + size);
   if (size > 0) std::memcpy(to.data() + end, from, size);
+}
+
+/// An error, or that there was none.
+void put_error(CallRecord& record, const Error* error) {
+  const std::uint8_t threw = error != nullptr ? 1 : 0;
+  record.put(&threw, sizeof threw);
+  if (error == nullptr) return;
+  const auto bytes = base::to_bytes(base::ErrorRecord(*error));
+  const std::uint64_t size = bytes.size();
+  record.put(&size, sizeof size);
+  record.put(bytes.data(), bytes.size());
+}
+
+/// The error, if there was one.
+std::optional<Error> take_error(CallRecord& record) {
+  std::uint8_t threw = 0;
+  std::memcpy(&threw, record.take(sizeof threw).data(), sizeof threw);
+  if (threw == 0) return std::nullopt;
+  std::uint64_t size = 0;
+  std::memcpy(&size, record.take(sizeof size).data(), sizeof size);
+  base::ErrorRecord error;
+  base::from_bytes(record.take(size), error);
+  return error.error();
+}
+
+/// Where the subsystem lives. Calls in it are not recorded; what it throws is, and returned.
+std::exception_ptr work_in_silence(CallRecord& record, base::FunctionRef<void()> work) {
+  std::exception_ptr failure;
+  std::optional<Error> error;
+  record.be_silent(true);
+  try {
+    work();
+  } catch (const Error& thrown) {
+    error = thrown;
+    failure = std::current_exception();
+  } catch (const std::exception& thrown) {
+    error.emplace(ErrorCode::SubsystemFailed, thrown.what());
+    failure = std::make_exception_ptr(*error);
+  }
+  record.be_silent(false);
+  put_error(record, error ? &*error : nullptr);
+  return failure;
 }
 
 /// Mostly one: subsystems that lie beside each other live in different ranks.
@@ -67,13 +110,18 @@ void DistributedSystem::open(std::uint64_t decision, std::span<const SubsystemId
   in_section_ = true;
 }
 
+std::span<const std::span<const std::byte>> DistributedSystem::exchange_block(Purpose purpose, std::uint64_t decision) {
+  bytes_sent_ += block_.size();
+  return link_.exchange(purpose, decision, block_);
+}
+
 void DistributedSystem::exchange() {
   block_.clear();
   for (const SubsystemId s : batch_) {
     if (is_here(s)) pack(s);
   }
   pack_messages();
-  unpack(link_.exchange(Purpose::Section, decision_, block_));
+  unpack(exchange_block(Purpose::Section, decision_));
 }
 
 void DistributedSystem::close() {
@@ -87,7 +135,7 @@ void DistributedSystem::exchange_call(SubsystemId s, std::uint64_t decision) {
   block_.clear();
   if (is_here(s)) pack(s);
   pack_messages();
-  unpack(link_.exchange(Purpose::Call, decision * 0x100000001B3U + static_cast<std::size_t>(s), block_));
+  unpack(exchange_block(Purpose::Call, decision * 0x100000001B3U + static_cast<std::size_t>(s)));
 }
 
 double DistributedSystem::number_of(SubsystemId s, double given) {
@@ -129,7 +177,7 @@ std::span<const SubsystemId> DistributedSystem::exchange_outputs(std::uint64_t d
     const auto number = static_cast<std::uint64_t>(s);
     append(block_, &number, sizeof number);
   }
-  const auto blocks = link_.exchange(Purpose::Outputs, decision, block_);
+  const auto blocks = exchange_block(Purpose::Outputs, decision);
   unusual_.clear();
   for (std::size_t r = 0; r < blocks.size(); ++r) {
     const auto& [runs, count] = outputs_[r];
@@ -158,7 +206,7 @@ void DistributedSystem::exchange_numbers(std::uint64_t decision, std::span<doubl
   for (std::size_t s = 0; s < ranks_.size(); ++s) {
     if (ranks_[s] == link_.rank()) append(block_, &numbers[s], sizeof(double));
   }
-  const auto blocks = link_.exchange(Purpose::Data, decision, block_);
+  const auto blocks = exchange_block(Purpose::Data, decision);
   std::vector<std::size_t> taken(blocks.size());
   for (std::size_t s = 0; s < ranks_.size(); ++s) {
     const auto r = static_cast<std::size_t>(ranks_[s]);
@@ -198,6 +246,41 @@ StepReport DistributedSystem::report_of(SubsystemId s, base::FunctionRef<StepRep
   }
   read(report.reached, report.outcome, report.stop_requested, report.event);
   return report;
+}
+
+void DistributedSystem::at_home(SubsystemId s, base::FunctionRef<void()> work,
+                                std::span<const std::span<std::byte>> results) {
+  CallRecord& record = records_[s];
+  if (record.is_here()) {
+    const auto failure = work_in_silence(record, work);
+    for (const auto& result : results) record.put(result.data(), result.size());
+    if (failure) std::rethrow_exception(failure);
+    return;
+  }
+  const auto error = take_error(record);
+  for (const auto& result : results) {
+    const auto bytes = record.take(result.size());
+    if (!bytes.empty()) std::memcpy(result.data(), bytes.data(), bytes.size());
+  }
+  if (error) throw Error(*error);
+}
+
+base::Bytes DistributedSystem::bytes_of(SubsystemId s, base::FunctionRef<base::Bytes()> make) {
+  CallRecord& record = records_[s];
+  base::Bytes bytes;
+  std::uint64_t size = 0;
+  if (record.is_here()) {
+    const auto failure = work_in_silence(record, [&] { bytes = make(); });
+    if (failure) std::rethrow_exception(failure);
+    size = bytes.size();
+    record.put(&size, sizeof size);
+    record.put(bytes.data(), bytes.size());
+    return bytes;
+  }
+  if (const auto error = take_error(record)) throw Error(*error);
+  std::memcpy(&size, record.take(sizeof size).data(), sizeof size);
+  const auto taken = record.take(size);
+  return {taken.begin(), taken.end()};
 }
 
 void DistributedSystem::pack(SubsystemId s) {

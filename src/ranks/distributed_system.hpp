@@ -36,8 +36,13 @@ class CallRecord {
   std::span<const std::byte> take(std::size_t size);
   bool is_read() const { return rest_.empty(); }
 
+  /// Calls are made and not recorded: what they bring stays here.
+  bool is_silent() const { return silent_; }
+  void be_silent(bool silent) { silent_ = silent; }
+
  private:
   bool here_;
+  bool silent_ = false;
   base::Bytes bytes_;
   std::span<const std::byte> rest_;
 };
@@ -60,6 +65,8 @@ class DistributedSystem final : public coupling::SharedCalls {
                                                 std::span<const SubsystemId> unusual) override;
   void exchange_numbers(std::uint64_t decision, std::span<double> numbers) override;
   StepReport report_of(SubsystemId s, base::FunctionRef<StepReport()> made) override;
+  void at_home(SubsystemId s, base::FunctionRef<void()> work, std::span<const std::span<std::byte>> results) override;
+  base::Bytes bytes_of(SubsystemId s, base::FunctionRef<base::Bytes()> make) override;
 
   CallRecord& record(SubsystemId s) { return records_[s]; }
   bool in_section() const { return in_section_; }
@@ -67,6 +74,8 @@ class DistributedSystem final : public coupling::SharedCalls {
   void exchange_call(SubsystemId s, std::uint64_t decision);
   /// For the subsystems that are made here.
   Logging logging();
+  /// By all exchanges of this system, without their heads.
+  std::uint64_t bytes_sent() const { return bytes_sent_; }
 
  private:
   /// Outputs that lie beside each other and belong to one rank.
@@ -78,6 +87,7 @@ class DistributedSystem final : public coupling::SharedCalls {
     std::vector<Run> runs;
     std::size_t count = 0;
   };
+  std::span<const std::span<const std::byte>> exchange_block(Purpose purpose, std::uint64_t decision);
   void pack(SubsystemId s);
   void unpack(std::span<const std::span<const std::byte>> blocks);
   void pack_messages();
@@ -90,6 +100,7 @@ class DistributedSystem final : public coupling::SharedCalls {
   std::uint64_t decision_ = 0;
   std::span<const SubsystemId> batch_;
   base::Bytes block_;
+  std::uint64_t bytes_sent_ = 0;
   std::vector<int> ranks_;
   std::vector<RankOutputs> outputs_;  // by rank
   std::vector<SubsystemId> unusual_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "entrain/fact_codes.hpp"
 #include "numerics/polynomial.hpp"
 
 namespace entrain::trials {
@@ -292,25 +291,22 @@ void IdentifiedStep::forget_past() {
   memory_.past.count = 0;
 }
 
-std::optional<Fact> IdentifiedStep::note(const std::string& subsystem) const {
-  if (memory_.used == 0) return std::nullopt;
-  double error = 0.0;
-  double continued = 0.0;
-  int order = 0;
+PredictionQuality IdentifiedStep::quality() const {
+  PredictionQuality quality;
+  if (memory_.used == 0) return quality;
+  const auto steps = static_cast<double>(memory_.steps);
   for (std::size_t o = 0; o < ports_.outputs; ++o) {
     const double range = memory_.high[o] - memory_.low[o];
     if (!(range > 0.0)) continue;
-    const auto steps = static_cast<double>(memory_.steps);
-    error = std::max(error, std::sqrt(memory_.missed[2 * o] / steps) / range);
-    continued = std::max(continued, std::sqrt(memory_.missed[2 * o + 1] / steps) / range);
-    if (memory_.choice[o] > 0) order = std::max(order, models_[memory_.choice[o] - 1U].order());
+    quality.error = std::max(quality.error, std::sqrt(memory_.missed[2 * o] / steps) / range);
+    quality.continued = std::max(quality.continued, std::sqrt(memory_.missed[2 * o + 1] / steps) / range);
+    if (memory_.choice[o] == 0) continue;
+    quality.order = std::max(quality.order, static_cast<double>(models_[memory_.choice[o] - 1U].order()));
   }
-  Fact fact{
-      FactCode::StepsIdentified,
-      {subsystem},
-      {{"order", order}, {"error", error}, {"continued", continued}, {"used", memory_.used}, {"steps", memory_.steps}}};
-  if (memory_.unstable > 0) fact.values.emplace_back("unstable", memory_.unstable);
-  return fact;
+  quality.used = static_cast<double>(memory_.used);
+  quality.steps = steps;
+  quality.unstable = static_cast<double>(memory_.unstable);
+  return quality;
 }
 
 void IdentifiedStep::restore(std::span<const std::byte> bytes) {

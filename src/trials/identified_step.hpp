@@ -47,7 +47,7 @@ class IdentifiedStep final : public StandIn {
   }
   void correct(const Made& made, std::span<double> outputs) const override;
   void forget_past() override;
-  std::optional<Fact> note(const std::string& subsystem) const override;
+  PredictionQuality quality() const override;
 
   /// Where it is, without what it learned: several steps in a row can be looked at, and taken back.
   struct Position {

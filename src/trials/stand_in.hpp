@@ -1,15 +1,32 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "base/bytes.hpp"
+#include "coupling/trial_kind.hpp"
 #include "entrain/fact.hpp"
 #include "entrain/subsystem.hpp"
 
 namespace entrain::trials {
+
+/// How well the steps of a subsystem were predicted, in numbers alone: known beyond the process that predicts them.
+struct PredictionQuality {
+  double error = 0.0;      ///< of the worst output, relative to its range
+  double continued = 0.0;  ///< the same of what its past alone let expect
+  double order = 0.0, used = 0.0, steps = 0.0, unstable = 0.0;
+
+  static constexpr std::size_t kNumbers = 6;
+  std::array<double, kNumbers> numbers() const { return {error, continued, order, used, steps, unstable}; }
+  static PredictionQuality of(std::span<const double> n) { return {n[0], n[1], n[2], n[3], n[4], n[5]}; }
+};
+
+/// For the summary, of the estimator that was chosen; none where nothing was identified.
+std::optional<Fact> note_of(const PredictionQuality& quality, const coupling::EstimatorChoice& choice,
+                            const std::string& subsystem);
 
 /// Estimates the steps of a subsystem in the place of COSTARICA, or of the continuation of its past: identified from
 /// its own steps (IdentifiedStep), or by what a user provides (SurrogateStep).
@@ -60,8 +77,8 @@ class StandIn {
   virtual void correct(const Made& made, std::span<double> outputs) const = 0;
   /// The signals jump here.
   virtual void forget_past() = 0;
-  /// How good it was; none where it was not used.
-  virtual std::optional<Fact> note(const std::string& subsystem) const = 0;
+  /// How good it was, up to where it was observed last.
+  virtual PredictionQuality quality() const = 0;
 
   virtual base::Bytes memory() const = 0;
   virtual void restore(std::span<const std::byte> bytes) = 0;

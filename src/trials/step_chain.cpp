@@ -148,8 +148,7 @@ class IdentifiedChain final : public StepChain {
     step_.forget_past();
     observed_ = step_.position();
   }
-  std::optional<Fact> note(const std::string& subsystem) const override { return step_.note(subsystem); }
-  bool is_linearized() const override { return false; }
+  PredictionQuality quality() const override { return step_.quality(); }
 
   base::Bytes memory() const override {
     IdentifiedStep copy = step_;
@@ -188,8 +187,8 @@ class IdentifiedChain final : public StepChain {
 /// put back for the next try.
 class SurrogateChain final : public StepChain {
  public:
-  SurrogateChain(std::string name, std::unique_ptr<StepEstimator> estimator, std::size_t outputs, int input_degree)
-      : name_(std::move(name)), estimator_(std::move(estimator)), input_degree_(input_degree), slopes_(outputs) {
+  SurrogateChain(std::unique_ptr<StepEstimator> estimator, std::size_t outputs, int input_degree)
+      : estimator_(std::move(estimator)), input_degree_(input_degree), slopes_(outputs) {
     memory_.before = estimator_->save();
     memory_.misses = SurrogateMisses(outputs);
   }
@@ -236,10 +235,7 @@ class SurrogateChain final : public StepChain {
     memory_.misses.expected.clear();
   }
 
-  std::optional<Fact> note(const std::string& subsystem) const override {
-    return memory_.misses.note(subsystem, name_);
-  }
-  bool is_linearized() const override { return false; }
+  PredictionQuality quality() const override { return memory_.misses.quality(); }
 
   base::Bytes memory() const override { return base::to_bytes(memory_); }
   void restore(std::span<const std::byte> bytes) override {
@@ -260,7 +256,6 @@ class SurrogateChain final : public StepChain {
   };
 
  private:
-  std::string name_;
   std::unique_ptr<StepEstimator> estimator_;
   int input_degree_;
   std::vector<double> slopes_, taken_, held_;
@@ -268,27 +263,42 @@ class SurrogateChain final : public StepChain {
   Memory memory_;
 };
 
+IdentifiedStep::Ports chain_ports_of(const coupling::Engine& engine, SubsystemId s) {
+  const Capabilities& can = engine.subsystem(s).capabilities();
+  const Graph& graph = engine.graph();
+  return {graph.outputs_of(s).count, graph.inputs_of(s).count, can.feedthrough, can.input_degree, 1};
+}
+
 }  // namespace
 
-std::unique_ptr<StepChain> make_step_chain(coupling::Engine& engine, SubsystemId s) {
+ChainKind chain_kind(const coupling::Engine& engine, SubsystemId s) {
   using Source = coupling::EstimatorChoice::Source;
   const auto source = engine.estimator(s).source;
+  const Capabilities& can = engine.subsystem(s).capabilities();
+  if (source == Source::Named) return ChainKind::Named;
+  if (can.linearization && can.states && can.state_derivatives && source != Source::Identified) {
+    return ChainKind::Linearized;
+  }
+  const bool possible = source != Source::Continued && IdentifiedStep::is_possible(chain_ports_of(engine, s));
+  return possible ? ChainKind::Identified : ChainKind::None;
+}
+
+std::unique_ptr<StepChain> make_step_chain(coupling::Engine& engine, SubsystemId s, std::vector<double> start_gains) {
   const Subsystem& subsystem = engine.subsystem(s);
   const Capabilities& can = subsystem.capabilities();
   auto& participant = engine.executor().of(s);
-  if (source == Source::Named) {
-    const auto& choice = engine.estimator(s);
-    return std::make_unique<SurrogateChain>(choice.name, choice.make({subsystem.name(), subsystem.variables(), can}),
-                                            participant.outputs().size(), can.input_degree);
+  switch (chain_kind(engine, s)) {
+    case ChainKind::None: return nullptr;
+    case ChainKind::Named:
+      return std::make_unique<SurrogateChain>(engine.estimator(s).make({subsystem.name(), subsystem.variables(), can}),
+                                              participant.outputs().size(), can.input_degree);
+    case ChainKind::Linearized:
+      return std::make_unique<LinearizedChain>(engine.facets(s), can, subsystem.variables().states.size(),
+                                               participant.counters.linearizations);
+    case ChainKind::Identified: break;
   }
-  if (can.linearization && can.states && can.state_derivatives && source != Source::Identified) {
-    return std::make_unique<LinearizedChain>(engine.facets(s), can, subsystem.variables().states.size(),
-                                             participant.counters.linearizations);
-  }
-  IdentifiedStep::Ports ports{participant.outputs().size(), participant.inputs().size(), can.feedthrough,
-                              can.input_degree, 1};
-  if (source == Source::Continued || !IdentifiedStep::is_possible(ports)) return nullptr;
-  ports.direct = engine.start_gains(s);
+  IdentifiedStep::Ports ports = chain_ports_of(engine, s);
+  ports.direct = std::move(start_gains);
   return std::make_unique<IdentifiedChain>(ports, can.input_degree);
 }
 

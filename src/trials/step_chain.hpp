@@ -1,14 +1,14 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <span>
-#include <string>
+#include <vector>
 
 #include "base/bytes.hpp"
 #include "coupling/engine.hpp"
 #include "entrain/fact.hpp"
 #include "entrain/subsystem.hpp"
+#include "trials/stand_in.hpp"
 
 namespace entrain::trials {
 
@@ -37,16 +37,18 @@ class StepChain {
   virtual double direct_gain(std::size_t output, std::size_t input) const = 0;
   /// The signals jump here.
   virtual void forget_past() = 0;
-  virtual std::optional<Fact> note(const std::string&) const { return std::nullopt; }
-  /// By its linearization.
-  virtual bool is_linearized() const { return true; }
+  /// How good it was, up to where it was observed last; nothing where it is by a linearization.
+  virtual PredictionQuality quality() const { return {}; }
 
   virtual base::Bytes memory() const = 0;
   virtual void restore(std::span<const std::byte> bytes) = 0;
 };
 
-/// By the estimator of a user that is written; else by its linearization where it provides one, else identified from
-/// its past. Null where none is possible.
-std::unique_ptr<StepChain> make_step_chain(coupling::Engine& engine, SubsystemId s);
+/// What a chain is made of: the estimator of a user that is written; else a linearization where the subsystem provides
+/// one; else what is identified from its past. None where neither is possible.
+enum class ChainKind { None, Named, Linearized, Identified };
+ChainKind chain_kind(const coupling::Engine& engine, SubsystemId s);
+/// Of one that is not None. `start_gains`: as the engine knows them; of Identified alone.
+std::unique_ptr<StepChain> make_step_chain(coupling::Engine& engine, SubsystemId s, std::vector<double> start_gains);
 
 }  // namespace entrain::trials

@@ -8,6 +8,23 @@
 
 namespace entrain::trials {
 
+std::optional<Fact> note_of(const PredictionQuality& quality, const coupling::EstimatorChoice& choice,
+                            const std::string& subsystem) {
+  if (choice.source == coupling::EstimatorChoice::Source::Named) {
+    return Fact{FactCode::StepsByEstimator, {subsystem}, {{"estimator", choice.name}, {"error", quality.error}}};
+  }
+  if (quality.used == 0.0) return std::nullopt;
+  Fact fact{FactCode::StepsIdentified,
+            {subsystem},
+            {{"order", quality.order},
+             {"error", quality.error},
+             {"continued", quality.continued},
+             {"used", quality.used},
+             {"steps", quality.steps}}};
+  if (quality.unstable > 0.0) fact.values.emplace_back("unstable", quality.unstable);
+  return fact;
+}
+
 void SurrogateMisses::compare(std::span<const double> outputs) {
   for (std::size_t o = 0; o < outputs.size(); ++o) {
     low[o] = std::min(low[o], outputs[o]);
@@ -20,19 +37,17 @@ void SurrogateMisses::compare(std::span<const double> outputs) {
   expected.clear();
 }
 
-Fact SurrogateMisses::note(const std::string& subsystem, const std::string& estimator) const {
+PredictionQuality SurrogateMisses::quality() const {
   double error = 0.0;
   for (std::size_t o = 0; o < missed.size(); ++o) {
     const double range = high[o] - low[o];
     if (range > 0.0 && steps > 0) error = std::max(error, std::sqrt(missed[o] / static_cast<double>(steps)) / range);
   }
-  return {FactCode::StepsByEstimator, {subsystem}, {{"estimator", estimator}, {"error", error}}};
+  return {.error = error};
 }
 
-SurrogateStep::SurrogateStep(std::string name, std::unique_ptr<StepEstimator> estimator, std::size_t outputs,
-                             std::size_t inputs)
-    : name_(std::move(name)),
-      estimator_(std::move(estimator)),
+SurrogateStep::SurrogateStep(std::unique_ptr<StepEstimator> estimator, std::size_t outputs, std::size_t inputs)
+    : estimator_(std::move(estimator)),
       outputs_(outputs),
       inputs_(inputs),
       value_gains_(kOrders * outputs * inputs, 0.0),
@@ -100,10 +115,6 @@ void SurrogateStep::forget_past() {
   memory_.observed = false;
   memory_.misses.expected.clear();
   estimator_->forget_past();
-}
-
-std::optional<Fact> SurrogateStep::note(const std::string& subsystem) const {
-  return memory_.misses.note(subsystem, name_);
 }
 
 void SurrogateStep::restore(std::span<const std::byte> bytes) {

@@ -23,8 +23,8 @@ struct SurrogateMisses {
       : low(outputs, HUGE_VAL), high(outputs, -HUGE_VAL), missed(outputs, 0.0) {}
   /// The step came to this.
   void compare(std::span<const double> outputs);
-  /// The worst output, relative to its range.
-  Fact note(const std::string& subsystem, const std::string& estimator) const;
+  /// Of the worst output.
+  PredictionQuality quality() const;
 
   template <class Visitor>
   void fields(Visitor& visit) {
@@ -36,7 +36,7 @@ struct SurrogateMisses {
 /// follows them is found by differences, once per step and size.
 class SurrogateStep final : public StandIn {
  public:
-  SurrogateStep(std::string name, std::unique_ptr<StepEstimator> estimator, std::size_t outputs, std::size_t inputs);
+  SurrogateStep(std::unique_ptr<StepEstimator> estimator, std::size_t outputs, std::size_t inputs);
 
   std::optional<Time> at() const override { return memory_.observed ? std::optional(memory_.t) : std::nullopt; }
   void observe(const Here& here) override;
@@ -53,7 +53,7 @@ class SurrogateStep final : public StandIn {
   double direct_gain(std::size_t, std::size_t) const override { return 0.0; }
   void correct(const Made& made, std::span<double> outputs) const override;
   void forget_past() override;
-  std::optional<Fact> note(const std::string& subsystem) const override;
+  PredictionQuality quality() const override { return memory_.misses.quality(); }
 
   base::Bytes memory() const override { return base::to_bytes(memory_, estimator_->save()); }
   void restore(std::span<const std::byte> bytes) override;
@@ -77,7 +77,6 @@ class SurrogateStep final : public StandIn {
     return (output * kOrders + static_cast<std::size_t>(p)) * inputs_ + input;
   }
 
-  std::string name_;
   std::unique_ptr<StepEstimator> estimator_;
   std::size_t outputs_, inputs_;
   Duration size_ = 0.0;  // of the gains; 0 = of another point

@@ -24,6 +24,13 @@ double row_times(const Matrix& matrix, std::size_t i, std::span<const double> ve
   return sum;
 }
 
+/// What provides no linearization, or is written to be estimated otherwise, may be estimated so.
+IdentifiedStep::Ports ports_of(const coupling::Engine& engine, SubsystemId s) {
+  const Capabilities& can = engine.subsystem(s).capabilities();
+  const Graph& graph = engine.graph();
+  return {graph.outputs_of(s).count, graph.inputs_of(s).count, can.feedthrough, can.input_degree, can.substeps};
+}
+
 }  // namespace
 
 bool may_be_retried(const Error& error) {
@@ -69,6 +76,8 @@ struct alignas(64) Trials::Own {
   coupling::StepExecutor::Participant* participant = nullptr;
   std::unique_ptr<Estimator> estimator;
   std::span<double> input_slopes;   // in input_slopes_
+  bool estimated = true;            // else tried by rollback
+  bool replaced = false;            // something stands in for the estimator, wherever it lives
   bool corrects_lowered = false;    // outputs are brought to the end values of inputs of a lower degree ...
   bool renews_feedthrough = false;  // ... by the D of an estimator, which must be up to date then
   Facets facets;
@@ -83,6 +92,10 @@ struct alignas(64) Trials::Own {
   std::vector<double> held, raw;  // inputs and outputs at the end of the last step, as they were; empty: not known
   std::vector<double> kept_held, kept_raw;
   std::vector<double> continued, continued_slopes, zeros;
+  // Several processes: what the one with the estimator sends to the others where a step begins: gains of inputs at the
+  // point, where there is feedthrough, sizes of terms, how good the stand-in was.
+  std::vector<double> passed_on;
+  std::size_t gains_passed_on = 0;
 
   std::size_t inputs() const { return participant->inputs().size(); }
   std::size_t outputs() const { return participant->outputs().size(); }
@@ -97,9 +110,9 @@ Trials::Trials(CoupledSystem& system, std::vector<coupling::TrialKind> kinds, co
       gains_revisions_(system.size(), 0) {
   for (std::size_t s = 0; s < system.size(); ++s) {
     everyone_.emplace_back(s);
-    join(SubsystemId{s}, options);
-    if (kinds_[s] == coupling::TrialKind::Continued) join_stand_in(SubsystemId{s}, options.identifies);
+    join(SubsystemId{s}, options.identifies);
   }
+  engine_.executor().for_everyone([&](SubsystemId s) { make_estimator(own_[s], options); });
   find_fed_through();
 }
 
@@ -110,18 +123,19 @@ void Trials::find_fed_through() {
     const SubsystemId s = graph.owner(*block.output);
     bool fed = false;
     for (const InputId input : graph.inputs_of(s)) fed = fed || graph.feedthrough(*block.output, input);
-    const bool estimated = kinds_[s] == coupling::TrialKind::Costarica || own_[s].stand_in;
+    const bool estimated = kinds_[s] == coupling::TrialKind::Costarica || own_[s].replaced;
     if (fed && estimated) fed_through_.push_back(*block.output);
   }
 }
 
-void Trials::join(SubsystemId s, const EstimatorOptions& options) {
+/// What all processes know of it.
+void Trials::join(SubsystemId s, bool identifies) {
+  using Source = coupling::EstimatorChoice::Source;
   Own& own = own_[s];
   own.id = s;
   own.participant = &engine_.executor().of(s);
   own.facets = engine_.facets(s);
   const Capabilities& can = engine_.subsystem(s).capabilities();
-  const std::size_t states = engine_.subsystem(s).variables().states.size();
   const auto inputs = engine_.graph().inputs_of(s);
   own.input_slopes = std::span(input_slopes_).subspan(inputs.first, inputs.count);
   if (can.input_degree < kMaxInputDegree) {
@@ -129,46 +143,61 @@ void Trials::join(SubsystemId s, const EstimatorOptions& options) {
     own.slope_gap.assign(own.inputs(), 0.0);
   }
   own.corrects_lowered = can.input_degree < kMaxInputDegree && can.linearization && own.inputs() > 0;
+  const Source source = engine_.estimator(s).source;
   if (kinds_[s] == coupling::TrialKind::Costarica) {
     readings_[s] = {.states = true, .state_derivatives = can.state_derivatives};
-    own.estimator = std::make_unique<Estimator>(Estimator::Sizes{states, own.inputs(), own.outputs()},
-                                                can.state_derivatives, options);
     own.renews_feedthrough = own.corrects_lowered && can.feedthrough.any();
   } else if (kinds_[s] == coupling::TrialKind::Continued) {
     readings_[s] = {.states = can.state_derivatives, .state_derivatives = can.state_derivatives};
-    own.estimator = estimator_without_linearization(engine_.subsystem(s).variables(), can.state_derivatives, options);
+    const bool identified =
+        source == Source::Identified || (source == Source::Auto && identifies && !can.state_derivatives);
+    own.replaced = source == Source::Named ||
+                   (identified && !depends_on_time_alone(s) && IdentifiedStep::is_possible(ports_of(engine_, s)));
   } else {
-    own.rollback = std::make_unique<ByRollback>(own.inputs(), own.outputs(), states);
+    own.estimated = false;
+    own.rollback =
+        std::make_unique<ByRollback>(own.inputs(), own.outputs(), engine_.subsystem(s).variables().states.size());
     own.rollback->slopes_from_outputs =
         own.facets.output_derivatives == nullptr && !(can.linearization && can.state_derivatives);
     readings_[s] = {.output_derivatives = own.facets.output_derivatives != nullptr,
                     .state_derivatives = own.facets.output_derivatives == nullptr && can.state_derivatives};
   }
-}
-
-/// What provides no linearization, or is written to be estimated otherwise.
-void Trials::join_stand_in(SubsystemId s, bool identifies) {
-  using Source = coupling::EstimatorChoice::Source;
-  Own& own = own_[s];
-  const auto& choice = engine_.estimator(s);
-  const Subsystem& subsystem = engine_.subsystem(s);
-  const Capabilities& can = subsystem.capabilities();
-  IdentifiedStep::Ports ports{own.outputs(), own.inputs(), can.feedthrough, can.input_degree, can.substeps};
-  if (choice.source == Source::Named) {
-    own.stand_in = std::make_unique<SurrogateStep>(
-        choice.name, choice.make({subsystem.name(), subsystem.variables(), can}), own.outputs(), own.inputs());
-  } else if ((choice.source == Source::Identified ||
-              (choice.source == Source::Auto && identifies && !can.state_derivatives)) &&
-             !depends_on_time_alone(s) && IdentifiedStep::is_possible(ports)) {
-    ports.direct = engine_.start_gains(s);
-    own.stand_in = std::make_unique<IdentifiedStep>(ports);
+  if (own.estimated && engine_.executor().is_distributed()) {
+    own.gains_passed_on = can.feedthrough.any() ? 2 * own.outputs() * own.inputs() : 0;
+    own.passed_on.assign(own.gains_passed_on + own.outputs() + PredictionQuality::kNumbers, 0.0);
   }
-  if (!own.stand_in) return;
+  if (!own.replaced) return;
   own.facets.linearizer = nullptr;  // its estimator has none
   own.corrects_lowered = false;
-  own.continued.assign(own.outputs(), 0.0);
-  own.continued_slopes.assign(own.outputs(), 0.0);
-  own.zeros.assign(own.inputs(), 0.0);
+}
+
+/// Where it lives.
+void Trials::make_estimator(Own& own, const EstimatorOptions& options) {
+  if (own.rollback) return;
+  const Subsystem& subsystem = engine_.subsystem(own.id);
+  const Capabilities& can = subsystem.capabilities();
+  const auto& choice = engine_.estimator(own.id);
+  const bool named = choice.source == coupling::EstimatorChoice::Source::Named;
+  auto ports = ports_of(engine_, own.id);
+  if (own.replaced && !named) ports.direct = engine_.start_gains(own.id);
+  at_home(own, [&] {
+    if (kinds_[own.id] == coupling::TrialKind::Costarica) {
+      const Estimator::Sizes sizes{subsystem.variables().states.size(), own.inputs(), own.outputs()};
+      own.estimator = std::make_unique<Estimator>(sizes, can.state_derivatives, options);
+    } else {
+      own.estimator = estimator_without_linearization(subsystem.variables(), can.state_derivatives, options);
+    }
+    if (!own.replaced) return;
+    if (named) {
+      own.stand_in = std::make_unique<SurrogateStep>(choice.make({subsystem.name(), subsystem.variables(), can}),
+                                                     own.outputs(), own.inputs());
+    } else {
+      own.stand_in = std::make_unique<IdentifiedStep>(ports);
+    }
+    own.continued.assign(own.outputs(), 0.0);
+    own.continued_slopes.assign(own.outputs(), 0.0);
+    own.zeros.assign(own.inputs(), 0.0);
+  });
 }
 
 Trials::~Trials() = default;
@@ -181,6 +210,62 @@ Estimator* Trials::estimator(SubsystemId s) {
   return own_[s].estimator.get();
 }
 
+template <class Work, class... Results>
+void Trials::at_home(const Own& own, Work&& work, Results... results) const {
+  engine_.executor().at_home(own.id, std::forward<Work>(work), results...);
+}
+
+/// Work that may linearize.
+template <class Work, class... Results>
+void Trials::at_home_and_count(Own& own, Work&& work, Results... results) {
+  at_home(own, std::forward<Work>(work), std::span(&own.participant->counters.linearizations, 1), results...);
+}
+
+std::span<double> Trials::of_outputs(std::vector<double>& signals, const Own& own) const {
+  return std::span(signals).subspan(engine_.graph().outputs_of(own.id).first, own.outputs());
+}
+
+/// What the others need of the estimator until the next step begins, besides estimates.
+void Trials::pass_on(Own& own) const {
+  if (own.passed_on.empty()) return;
+  double* next = own.passed_on.data();
+  for (std::size_t i = 0; i < own.outputs() && own.gains_passed_on > 0; ++i) {
+    for (std::size_t j = 0; j < own.inputs(); ++j) {
+      const auto gain = gain_at_point(own, i, j);
+      *next++ = gain.value;
+      *next++ = gain.slope;
+    }
+  }
+  for (std::size_t i = 0; i < own.outputs(); ++i) *next++ = own.estimator->size_of_terms(i);
+  pass_on_quality(own);
+}
+
+void Trials::pass_on_quality(Own& own) const {
+  if (own.passed_on.empty()) return;
+  const auto numbers = quality(own).numbers();
+  std::copy(numbers.begin(), numbers.end(), own.passed_on.end() - numbers.size());
+}
+
+Estimator::InputGain Trials::gain_at_point(const Own& own, std::size_t output, std::size_t input) const {
+  if (own.stand_in) return {own.stand_in->direct_gain(output, input), 0.0};
+  if (own.estimator) return own.estimator->gain_at_point(output, input);
+  const double* gain = own.passed_on.data() + 2 * (output * own.inputs() + input);
+  return {gain[0], gain[1]};
+}
+
+double Trials::size_of_terms(OutputId y) const {
+  const SubsystemId s = engine_.graph().owner(y);
+  const Own& own = own_[s];
+  const std::size_t output = y - engine_.graph().outputs_of(s).first;
+  return own.estimator ? own.estimator->size_of_terms(output) : own.passed_on[own.gains_passed_on + output];
+}
+
+PredictionQuality Trials::quality(const Own& own) const {
+  if (own.stand_in) return own.stand_in->quality();
+  if (!own.replaced) return {};
+  return PredictionQuality::of(std::span(own.passed_on).last(PredictionQuality::kNumbers));
+}
+
 TrialBlock Trials::make_block() const {
   TrialBlock block;
   block.signals.assign(std::as_const(engine_).store().signals().begin(),
@@ -190,19 +275,16 @@ TrialBlock Trials::make_block() const {
   return block;
 }
 
-void Trials::for_all(base::FunctionRef<void(SubsystemId)> work) {
+void Trials::for_all(base::FunctionRef<void(SubsystemId)> work) const {
   engine_.executor().for_each(everyone_, [&](std::size_t s) { work(SubsystemId{s}); });
 }
 
 void Trials::begin(Time from, Duration expected, std::span<double> slopes) {
   for_all([&](SubsystemId s) {
     Own& own = own_[s];
-    if (own.estimator) {
-      const auto range = engine_.graph().outputs_of(s);
-      begin_estimate(own, from, expected, slopes.subspan(range.first, range.count));
-    } else {
-      begin_rollback(own, from);
-    }
+    if (!own.estimated) return begin_rollback(own, from);
+    const auto range = engine_.graph().outputs_of(s);
+    begin_estimate(own, from, expected, slopes.subspan(range.first, range.count));
   });
 }
 
@@ -220,14 +302,31 @@ void Trials::begin_rollback(Own& own, Time from) {
     kept.past.count = std::min(kept.past.count + 1, PastOutputs::kMost);
   }
   if (own.corrects_lowered) {
-    own.facets.linearizer->linearize(kept.here);
-    ++own.participant->counters.linearizations;
+    at_home_and_count(own, [&] {
+      own.facets.linearizer->linearize(kept.here);
+      ++own.participant->counters.linearizations;
+    });
   }
   kept.saved = own.facets.rollback->save();
   kept.moved = false;
 }
 
 void Trials::begin_estimate(Own& own, Time from, Duration expected, std::span<double> slopes) {
+  at_home_and_count(
+      own,
+      [&] {
+        try {
+          look(own, from, expected, slopes);
+        } catch (...) {
+          pass_on_quality(own);  // for the notes of a run that ends so
+          throw;
+        }
+        pass_on(own);
+      },
+      slopes, std::span(own.passed_on));
+}
+
+void Trials::look(Own& own, Time from, Duration expected, std::span<double> slopes) {
   if (own.stand_in) observe_stand_in(own, from);
   Observation at{from, expected, own.participant->inputs(), own.participant->outputs(), {}};
   if (own.corrects_lowered) at.input_gap = own.gap;
@@ -274,8 +373,7 @@ void Trials::follow_inputs(Time now, std::span<double> values, std::span<double>
       const double begins_off = plan.incoming(input, values) + plan.moved(input, now) - own.participant->inputs()[j];
       const double slope_off =
           plan.factor(input) * slopes[plan.source(input)] + plan.slope(input) - own.input_slopes[j];
-      const auto gain = own.stand_in ? Estimator::InputGain{own.stand_in->direct_gain(output, j), 0.0}
-                                     : own.estimator->gain_at_point(output, j);
+      const auto gain = gain_at_point(own, output, j);
       values[y] += gain.value * begins_off;
       slopes[y] += gain.slope * begins_off + gain.value * slope_off;
     }
@@ -291,12 +389,12 @@ std::span<const double> Trials::polynomials(const StepTask& task) const {
 
 void Trials::run(std::span<const StepTask> tasks, TrialBlock& result) {
   const auto before = [&](std::size_t s) {
-    if (own_[s].estimator) {
-      estimate(own_[s], tasks[s], result);
-      return false;
+    if (!own_[s].estimated) {
+      begin_trial(own_[s], tasks[s]);
+      return true;
     }
-    begin_trial(own_[s], tasks[s]);
-    return true;
+    estimate(own_[s], tasks[s], result);
+    return false;
   };
   const auto after = [&](std::size_t s) {
     if (own_[s].rollback) end_trial(own_[s], tasks[s], result);
@@ -310,19 +408,24 @@ void Trials::run(std::span<const StepTask> tasks, TrialBlock& result) {
 
 void Trials::estimate(Own& own, const StepTask& task, TrialBlock& result) {
   if (counted_) ++own.participant->counters.trials;
-  own.estimator->set_step(task.size);
-  const auto range = engine_.graph().outputs_of(own.id);
-  const InputBlock inputs(polynomials(task).data(), own.inputs(), task.degree);
-  const auto values = std::span(result.signals).subspan(range.first, range.count);
-  const auto slopes = std::span(result.slopes).subspan(range.first, range.count);
-  if (own.stand_in) {
-    look_ahead(own, task.size);
-    gains_revisions_[own.id] = own.stand_in->gains_revision();
-    own.stand_in->estimate(inputs, values, slopes);
-  } else {
-    gains_revisions_[own.id] = own.estimator->gains_revision();
-    own.estimator->estimate(inputs, values, slopes);
-  }
+  const auto values = of_outputs(result.signals, own);
+  const auto slopes = of_outputs(result.slopes, own);
+  std::uint64_t& revision = gains_revisions_[own.id];
+  at_home(
+      own,
+      [&] {
+        const InputBlock inputs(polynomials(task).data(), own.inputs(), task.degree);
+        own.estimator->set_step(task.size);
+        if (own.stand_in) {
+          look_ahead(own, task.size);
+          revision = own.stand_in->gains_revision();
+          own.stand_in->estimate(inputs, values, slopes);
+        } else {
+          revision = own.estimator->gains_revision();
+          own.estimator->estimate(inputs, values, slopes);
+        }
+      },
+      values, slopes, std::span(&revision, 1));
   result.outcomes[own.id] = StepOutcome::Completed;
 }
 
@@ -367,12 +470,11 @@ void Trials::end_trial(Own& own, const StepTask& task, TrialBlock& result) {
 }
 
 void Trials::take_trial(Own& own, const StepTask& task, TrialBlock& result) {
-  const auto range = engine_.graph().outputs_of(own.id);
-  const auto signals = std::span(result.signals).subspan(range.first, range.count);
+  const auto signals = of_outputs(result.signals, own);
   const auto outputs = own.participant->outputs();
   finish_lowered(own, task);
   std::copy(outputs.begin(), outputs.end(), signals.begin());
-  read_slopes(own, task, std::span(result.slopes).subspan(range.first, range.count));
+  read_slopes(own, task, of_outputs(result.slopes, own));
   std::copy(signals.begin(), signals.end(), own.rollback->tried_outputs.begin());
 }
 
@@ -388,12 +490,15 @@ void Trials::finish_lowered(Own& own, const StepTask& task) {
     own.raw.assign(participant.outputs().begin(), participant.outputs().end());
   }
   if (participant.step.input_degree >= task.degree) {
-    if (own.stand_in) own.stand_in->correct({task.size, meant, meant, task.size, {}}, participant.outputs());
+    if (own.replaced)
+      at_home(own, [&] { own.stand_in->correct({task.size, meant, meant, task.size, {}}, participant.outputs()); });
     return;
   }
   if (own.renews_feedthrough) {
-    const Observation end{task.to, task.size, participant.inputs(), participant.outputs(), {}};
-    if (renew_feedthrough(*own.estimator, own.facets, end)) ++participant.counters.linearizations;
+    at_home_and_count(own, [&] {
+      const Observation end{task.to, task.size, participant.inputs(), participant.outputs(), {}};
+      if (renew_feedthrough(*own.estimator, own.facets, end)) ++participant.counters.linearizations;
+    });
   }
   const InputBlock held(participant.step.part_coefficients.data(), own.inputs(), participant.step.input_degree);
   for (std::size_t i = 0; i < own.inputs(); ++i) {
@@ -402,12 +507,19 @@ void Trials::finish_lowered(Own& own, const StepTask& task) {
     own.slope_gap[i] = own.input_slopes[i] - held.slope(i, participant.step.last_part);
     participant.inputs()[i] = end;
   }
+  if (!own.replaced && !own.corrects_lowered) return;
+  at_home(
+      own, [&] { correct(own, task, meant, held); }, participant.outputs());
+}
+
+void Trials::correct(Own& own, const StepTask& task, const InputBlock& meant, const InputBlock& held) {
+  const auto outputs = own.participant->outputs();
   if (own.stand_in) {
-    own.stand_in->correct({task.size, meant, held, participant.step.last_part, own.gap}, participant.outputs());
+    own.stand_in->correct({task.size, meant, held, own.participant->step.last_part, own.gap}, outputs);
+  } else {
+    const Linearization& at = own.estimator ? own.estimator->in_force() : own.rollback->here;
+    for (std::size_t i = 0; i < own.outputs(); ++i) outputs[i] += row_times(at.D, i, own.gap);
   }
-  if (!own.corrects_lowered) return;
-  const Linearization& at = own.estimator ? own.estimator->in_force() : own.rollback->here;
-  for (std::size_t i = 0; i < own.outputs(); ++i) participant.outputs()[i] += row_times(at.D, i, own.gap);
 }
 
 void Trials::read_slopes(Own& own, const StepTask& task, std::span<double> slopes) {
@@ -427,6 +539,12 @@ void Trials::read_slopes(Own& own, const StepTask& task, std::span<double> slope
     }
     return;
   }
+  at_home_and_count(
+      own, [&] { find_slopes(own, task, slopes); }, slopes);
+}
+
+void Trials::find_slopes(Own& own, const StepTask& task, std::span<double> slopes) {
+  ByRollback& kept = *own.rollback;
   if (own.facets.output_derivatives != nullptr) {
     own.facets.output_derivatives->output_derivatives(slopes);
   } else {
@@ -520,10 +638,13 @@ void Trials::take_back(Time from) {
     own.gap = own.kept_gap;
     own.held = own.kept_held;
     own.raw = own.kept_raw;
-    if (!own.rollback) continue;
+  }
+  for_all([&](SubsystemId s) {
+    Own& own = own_[s];
+    if (!own.rollback) return;
     if (own.rollback->saved) own.facets.rollback->release(*own.rollback->saved);
     begin_rollback(own, from);
-  }
+  });
 }
 
 void Trials::follow(const Trials& others) {
@@ -538,25 +659,29 @@ void Trials::follow(const Trials& others) {
 }
 
 void Trials::forget_past() {
-  for (auto& own : own_) {
-    if (own.rollback) own.rollback->past.count = 0;
-    if (own.estimator) own.estimator->forget_past();
-    if (!own.stand_in) continue;
-    own.stand_in->forget_past();
-    own.held.clear();
-    own.raw.clear();
-  }
+  for_all([&](SubsystemId s) {
+    Own& own = own_[s];
+    if (own.rollback) {
+      own.rollback->past.count = 0;
+      return;
+    }
+    at_home(own, [&] {
+      own.estimator->forget_past();
+      if (own.stand_in) own.stand_in->forget_past();
+      own.held.clear();
+      own.raw.clear();
+    });
+  });
 }
 
 std::optional<FactCode> Trials::loss(const Own& own) const {
-  if (own.estimator && own.estimator->degraded()) return FactCode::TrialsWithoutStateDerivatives;
-  if (kinds_[own.id] == coupling::TrialKind::Costarica && depends_on_time_alone(own.id)) {
-    return FactCode::OutputsDependOnTimeAlone;
-  }
+  const bool costarica = kinds_[own.id] == coupling::TrialKind::Costarica;
+  const bool knows_rates = engine_.subsystem(own.id).capabilities().state_derivatives;
+  if (costarica && !knows_rates) return FactCode::TrialsWithoutStateDerivatives;
+  if (costarica && depends_on_time_alone(own.id)) return FactCode::OutputsDependOnTimeAlone;
   if (engine_.estimator(own.id).source == coupling::EstimatorChoice::Source::Named) return std::nullopt;
   if (kinds_[own.id] == coupling::TrialKind::Continued) {
-    return engine_.subsystem(own.id).capabilities().state_derivatives ? FactCode::StatesContinued
-                                                                      : FactCode::OutputsContinued;
+    return knows_rates ? FactCode::StatesContinued : FactCode::OutputsContinued;
   }
   if (own.rollback && own.rollback->slopes_from_outputs) return FactCode::SlopesFromOutputs;
   return std::nullopt;
@@ -572,7 +697,7 @@ bool Trials::depends_on_time_alone(SubsystemId s) const {
 std::vector<Fact> Trials::notes() const {
   std::vector<Fact> notes;
   for (const auto& own : own_) {
-    if (!own.estimator || own.stand_in || loss(own)) continue;
+    if (own.rollback || own.replaced || loss(own)) continue;
     notes.push_back({FactCode::TrialsEstimated, {engine_.graph().name(own.id)}});
   }
   for (auto& note : losses()) notes.push_back(std::move(note));
@@ -597,41 +722,62 @@ std::vector<Fact> Trials::losses() const {
 std::vector<Fact> Trials::closing_notes() const {
   std::vector<Fact> notes;
   for (const auto& own : own_) {
-    if (!own.stand_in) continue;
-    if (auto note = own.stand_in->note(engine_.graph().name(own.id))) notes.push_back(std::move(*note));
+    if (!own.replaced) continue;
+    auto note = note_of(quality(own), engine_.estimator(own.id), engine_.graph().name(own.id));
+    if (note) notes.push_back(std::move(*note));
   }
   return notes;
 }
 
+/// Over several processes each brings what it remembers of its own.
 Trials::Memory Trials::memory() const {
   Memory memory{input_slopes_, {}};
-  for (const auto& own : own_) {
-    auto& one = memory.subsystems.emplace_back();
-    one.gap = own.gap;
-    if (own.estimator) one.estimator = own.estimator->memory();
-    if (own.rollback) one.past = own.rollback->past;
-    if (own.stand_in) one.stand_in = own.stand_in->memory();
-    one.held = own.held;
-    one.raw = own.raw;
+  memory.subsystems.resize(own_.size());
+  if (!engine_.executor().is_distributed()) {
+    for (const auto& own : own_) memory.subsystems[own.id] = memory_of(own);
+    return memory;
   }
+  for_all([&](SubsystemId s) {
+    const auto bytes = engine_.executor().bytes_of(s, [&] { return base::to_bytes(memory_of(own_[s])); });
+    base::from_bytes(bytes, memory.subsystems[s]);
+  });
   return memory;
+}
+
+Trials::OfSubsystem Trials::memory_of(const Own& own) const {
+  OfSubsystem one;
+  one.gap = own.gap;
+  if (own.estimator) one.estimator = own.estimator->memory();
+  if (own.rollback) one.past = own.rollback->past;
+  if (own.stand_in) one.stand_in = own.stand_in->memory();
+  one.held = own.held;
+  one.raw = own.raw;
+  return one;
 }
 
 void Trials::restore(const Memory& memory) {
   // Copied, because the subsystems' spans point to the storage.
   std::copy(memory.input_slopes.begin(), memory.input_slopes.end(), input_slopes_.begin());
-  for (std::size_t s = 0; s < own_.size(); ++s) {
+  for_all([&](SubsystemId s) {
     Own& own = own_[s];
     const auto& one = memory.subsystems[s];
     own.gap = one.gap;
-    if (own.estimator) own.estimator->restore(*one.estimator);
-    if (own.stand_in) own.stand_in->restore(one.stand_in);
-    own.held = one.held;
-    own.raw = one.raw;
-    if (!own.rollback) continue;
-    own.rollback->past = *one.past;
-    own.rollback->moved = false;
-  }
+    if (own.rollback) {
+      own.rollback->past = *one.past;
+      own.rollback->moved = false;
+      return;
+    }
+    at_home(
+        own,
+        [&] {
+          own.estimator->restore(*one.estimator);
+          if (own.stand_in) own.stand_in->restore(one.stand_in);
+          own.held = one.held;
+          own.raw = one.raw;
+          pass_on(own);
+        },
+        std::span(own.passed_on));
+  });
 }
 
 }  // namespace entrain::trials

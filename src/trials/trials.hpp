@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/function_ref.hpp"
+#include "coupling/engine.hpp"
 #include "coupling/trial_kind.hpp"
 #include "entrain/coupled_system.hpp"
 #include "entrain/fact_codes.hpp"
@@ -33,6 +34,9 @@ struct TrialBlock {
 ///
 /// Per macro step: `begin`, any number of `run`, `commit`. Batches of all subsystems; each writes its own slots, so the
 /// result does not depend on the number of threads.
+///
+/// Over several processes an estimator is where its subsystem lives; its process passes on what it makes of a step
+/// (docs/adr/0126).
 class Trials {
  public:
   Trials(CoupledSystem& system, std::vector<coupling::TrialKind> kinds, const EstimatorOptions& options);
@@ -42,10 +46,12 @@ class Trials {
 
   TrialBlock make_block() const;
   coupling::TrialKind kind(SubsystemId s) const { return kinds_[s]; }
-  /// Null unless the trials of `s` are estimates.
+  /// Null unless the trials of `s` are estimates and it lives in this process, where its estimator is.
   Estimator* estimator(SubsystemId s);
-  /// What estimates `s` in its place; null where nothing does.
+  /// What estimates `s` in its place, likewise; null where nothing does.
   const StandIn* stand_in(SubsystemId s) const;
+  /// Of what an output is made of where the latest `begin` found it (Estimator::size_of_terms).
+  double size_of_terms(OutputId y) const;
   /// Of the estimators, as the latest `run` used them (Estimator::gains_revision); 0 for others.
   std::span<const std::uint64_t> gains_revisions() const { return gains_revisions_; }
 
@@ -79,7 +85,12 @@ class Trials {
   void forget_past();
 
   /// Something per subsystem, in parallel; each writes its own slots.
-  void for_all(base::FunctionRef<void(SubsystemId)> work);
+  void for_all(base::FunctionRef<void(SubsystemId)> work) const;
+  /// Inside of it: work that needs the estimator of `s`. What it leaves in `results`, or throws, comes to all.
+  template <class Work>
+  void at_home(SubsystemId s, Work&& work, std::span<double> results) {
+    engine_.executor().at_home(s, std::forward<Work>(work), results);
+  }
 
   /// How everyone is tried out, for the summary.
   std::vector<Fact> notes() const;
@@ -128,11 +139,22 @@ class Trials {
   struct ByRollback;
   struct Own;
 
-  void join(SubsystemId s, const EstimatorOptions& options);
+  void join(SubsystemId s, bool identifies);
+  void make_estimator(Own& own, const EstimatorOptions& options);
   void find_fed_through();
+  template <class Work, class... Results>
+  void at_home(const Own& own, Work&& work, Results... results) const;
+  template <class Work, class... Results>
+  void at_home_and_count(Own& own, Work&& work, Results... results);
+  void pass_on(Own& own) const;
+  void pass_on_quality(Own& own) const;
+  Estimator::InputGain gain_at_point(const Own& own, std::size_t output, std::size_t input) const;
+  PredictionQuality quality(const Own& own) const;
+  std::span<double> of_outputs(std::vector<double>& signals, const Own& own) const;
   void begin_rollback(Own& own, Time from);
   void begin_estimate(Own& own, Time from, Duration expected, std::span<double> slopes);
-  void join_stand_in(SubsystemId s, bool identifies);
+  void look(Own& own, Time from, Duration expected, std::span<double> slopes);
+  OfSubsystem memory_of(const Own& own) const;
   void observe_stand_in(Own& own, Time from);
   void look_ahead(Own& own, Duration size);
   void go_back(Own& own);
@@ -141,7 +163,9 @@ class Trials {
   void end_trial(Own& own, const StepTask& task, TrialBlock& result);
   void take_trial(Own& own, const StepTask& task, TrialBlock& result);
   void finish_lowered(Own& own, const StepTask& task);
+  void correct(Own& own, const StepTask& task, const InputBlock& meant, const InputBlock& held);
   void read_slopes(Own& own, const StepTask& task, std::span<double> slopes);
+  void find_slopes(Own& own, const StepTask& task, std::span<double> slopes);
   void take_step(Own& own, const StepTask& task, TrialBlock& result);
   void adopt_trial(Own& own, const StepTask& task);
   std::optional<FactCode> loss(const Own& own) const;

@@ -76,6 +76,7 @@ void Waveform::start(CoupledSystem& system, const RunSettings& settings) {
   columns_.reset();
   layout_.clear();
   for (std::size_t s = 0; s < system.size(); ++s) join(system, SubsystemId{s});
+  make_chains();
   free_step_ = settings.step / options_.samples;
   swept_.assign(system.size(), {});
   events_.start(system, now_);
@@ -110,11 +111,32 @@ void Waveform::join(CoupledSystem& system, SubsystemId s) {
   if (can.rollback && goes_back && !replaced) {
     member.tried = Tried::Rollback;
   } else {
-    if (member.iterates) member.chain = trials::make_step_chain(*engine_, s);
-    member.tried = member.chain ? Tried::Chain : Tried::Continued;
+    if (member.iterates) member.kind = trials::chain_kind(*engine_, s);
+    member.tried = member.kind != trials::ChainKind::None ? Tried::Chain : Tried::Continued;
+    member.follows_at_once = member.tried == Tried::Chain && member.lowered && can.feedthrough.any();
   }
   if (!member.iterates) return;
   (member.tried == Tried::Rollback ? tried_ : estimated_).push_back(s);
+}
+
+/// Where they live.
+void Waveform::make_chains() {
+  engine_->executor().for_everyone([&](SubsystemId s) {
+    Member& member = members_[s];
+    if (member.tried != Tried::Chain) return;
+    std::vector<double> gains;
+    if (member.kind == trials::ChainKind::Identified) gains = engine_->start_gains(s);
+    at_home(s, [&] { member.chain = trials::make_step_chain(*engine_, s, gains); });
+  });
+}
+
+template <class Work, class... Results>
+void Waveform::at_home(SubsystemId s, Work&& work, Results... results) const {
+  engine_->executor().at_home(s, std::forward<Work>(work), results...);
+}
+
+std::span<std::uint64_t> Waveform::linearizations(SubsystemId s) const {
+  return {&engine_->executor().of(s).counters.linearizations, 1};
 }
 
 // Windows.
@@ -194,11 +216,7 @@ void Waveform::solve(CoupledSystem& system, MacroStepReport& report) {
     const Time end = end_of_window();
     plan(end);
     iterate(system, report);
-    for (const SubsystemId e : estimated_) {
-      const auto* chain = members_[e].chain.get();
-      if (chain == nullptr || !members_[e].lowered || !system.capabilities(e).feedthrough.any()) continue;
-      take_direct(system, e, [&](std::size_t o, std::size_t j) { return chain->direct_gain(o, j); });
-    }
+    follow_chains(system);
     solved_until_ = end;
     if (!can_go_back()) {  // until an estimate can be compared with what came
       for (const SubsystemId s : estimated_) {
@@ -296,7 +314,7 @@ void Waveform::find_scales() {
 
 /// z = g(z) for the samples of all outputs in the window that are read, by IQN-ILS on the whole waveform.
 void Waveform::iterate(CoupledSystem& system, MacroStepReport& report) {
-  for (std::size_t s = 0; s < members_.size(); ++s) look(system, SubsystemId{s});
+  look_at_all(system);
   collect(values_);
   new_layout_.clear();
   outputs_of_values_.clear();
@@ -371,7 +389,12 @@ void Waveform::sweep(CoupledSystem& system) {
     swept_[s].resize((member.outputs.samples() - member.outputs.known()) * member.outputs_range.count);
   }
   try_steps(system);
-  engine_->executor().for_each(estimated_, [&](std::size_t i) { estimate_steps(system, estimated_[i]); });
+  const auto estimate = [&](std::size_t i) {
+    const SubsystemId s = estimated_[i];
+    at_home(
+        s, [&] { estimate_steps(system, s); }, linearizations(s), std::span(swept_[s]));
+  };
+  if (!estimated_.empty()) engine_->executor().for_each(estimated_, estimate);
   images_.clear();
   for (std::size_t s = 0; s < members_.size(); ++s) {
     const Member& member = members_[s];
@@ -501,30 +524,70 @@ void Waveform::bring_to_end(CoupledSystem& system, SubsystemId s, Time end, std:
   }
 }
 
+void Waveform::look_at_all(CoupledSystem& system) {
+  some_.clear();
+  for (std::size_t s = 0; s < members_.size(); ++s) {
+    const SubsystemId id{s};
+    Member& member = members_[s];
+    if (std::exchange(member.observed, true)) continue;
+    const Capabilities& can = system.capabilities(id);
+    const bool needs_direct = member.lowered && can.linearization && can.feedthrough.any();
+    if (member.tried == Tried::Chain || needs_direct) some_.push_back(id);
+  }
+  if (some_.empty()) return;
+  engine_->executor().for_each(some_, [&](std::size_t i) { look(system, some_[i]); });
+}
+
 /// What is known of a subsystem where it is, before steps are tried out.
 void Waveform::look(CoupledSystem& system, SubsystemId s) {
   Member& member = members_[s];
-  if (member.observed) return;
-  member.observed = true;
-  const std::size_t count = member.outputs_range.count;
-  met_.resize(count);
-  for (std::size_t o = 0; o < count; ++o) met_[o] = member.outputs.value(member.outputs.known() - 1, o);
-  if (member.chain) {
-    member.chain->observe({member.outputs.last_known(), member.held, member.raw, met_});
+  if (member.tried == Tried::Chain) {
+    const auto observe = [&] {
+      std::vector<double> met(member.outputs_range.count);
+      for (std::size_t o = 0; o < met.size(); ++o) met[o] = member.outputs.value(member.outputs.known() - 1, o);
+      try {
+        member.chain->observe({member.outputs.last_known(), member.held, member.raw, met});
+      } catch (...) {
+        member.quality = member.chain->quality().numbers();
+        throw;
+      }
+      member.quality = member.chain->quality().numbers();
+    };
+    at_home(s, observe, linearizations(s), std::span<double>(member.quality));
+    return;
   }
-  const Capabilities& can = system.capabilities(s);
-  if (!member.lowered || member.chain || !can.linearization || !can.feedthrough.any()) return;
-  Linearization here;
-  engine_->facets(s).linearizer->linearize(here);
-  ++engine_->executor().of(s).counters.linearizations;
-  take_direct(system, s, [&](std::size_t o, std::size_t j) { return here.D(o, j); });
+  member.direct.assign(member.outputs_range.count * member.inputs.count, 0.0);
+  const auto linearize = [&] {
+    Linearization here;
+    engine_->facets(s).linearizer->linearize(here);
+    ++engine_->executor().of(s).counters.linearizations;
+    take_direct(system, s, [&](std::size_t o, std::size_t j) { return here.D(o, j); });
+  };
+  at_home(s, linearize, linearizations(s), std::span(member.direct));
+}
+
+/// How their outputs follow inputs at once, as it was estimated last.
+void Waveform::follow_chains(CoupledSystem& system) {
+  some_.clear();
+  for (const SubsystemId s : estimated_) {
+    if (!members_[s].follows_at_once) continue;
+    members_[s].direct.assign(members_[s].outputs_range.count * members_[s].inputs.count, 0.0);
+    some_.push_back(s);
+  }
+  if (some_.empty()) return;
+  engine_->executor().for_each(some_, [&](std::size_t i) {
+    const SubsystemId s = some_[i];
+    const auto take = [&] {
+      take_direct(system, s, [&](std::size_t o, std::size_t j) { return members_[s].chain->direct_gain(o, j); });
+    };
+    at_home(s, take, std::span(members_[s].direct));
+  });
 }
 
 template <class Gain>
 void Waveform::take_direct(const CoupledSystem& system, SubsystemId s, const Gain& gain) {
   Member& member = members_[s];
   const Feedthrough& feedthrough = system.capabilities(s).feedthrough;
-  member.direct.assign(member.outputs_range.count * member.inputs.count, 0.0);
   for (std::size_t o = 0; o < member.outputs_range.count; ++o) {
     for (std::size_t j = 0; j < member.inputs.count; ++j) {
       if (feedthrough(o, j)) member.direct[o * member.inputs.count + j] = gain(o, j);
@@ -558,25 +621,52 @@ void Waveform::commit(CoupledSystem& system) {
   for (const SubsystemId s : due_) {
     tasks_.push_back(task_of(system, s, members_[s].outputs.known()));
     tasks_.back().to = now_;
-    const Member& member = members_[s];
-    if (!member.chain) continue;
-    member.chain->expect(tasks_.back().size,
-                         InputBlock(member.polynomials.data(), member.inputs.count, tasks_.back().degree));
   }
   if (tasks_.empty()) return;
+  expect_steps();
   system.commit_all(tasks_);
   for (const SubsystemId s : due_) take_outputs(system, s);
   bool event = false;
   for (const SubsystemId s : due_) event = events_.pass(system, s, now_).has_value() || event;
   Time needed = now_;
-  for (Member& member : members_) {
-    needed = std::min(needed, member.outputs.last_known());
+  some_.clear();
+  for (std::size_t s = 0; s < members_.size(); ++s) {
+    needed = std::min(needed, members_[s].outputs.last_known());
     if (!event) continue;
-    member.outputs.break_here();
-    if (member.chain) member.chain->forget_past();
+    members_[s].outputs.break_here();
+    some_.emplace_back(s);
   }
+  forget_past(some_);
   if (event) solved_until_ = now_;
   for (Member& member : members_) member.outputs.forget_before(needed);
+}
+
+/// What the estimators of users make of the steps that come.
+void Waveform::expect_steps() {
+  some_.clear();
+  for (const SubsystemId s : due_) {
+    if (members_[s].kind == trials::ChainKind::Named) some_.push_back(s);
+  }
+  if (some_.empty()) return;
+  engine_->executor().for_each(some_, [&](std::size_t i) {
+    Member& member = members_[some_[i]];
+    const auto task =
+        std::find_if(tasks_.begin(), tasks_.end(), [&](const StepTask& each) { return each.subsystem == some_[i]; });
+    at_home(some_[i], [&] {
+      member.chain->expect(task->size, InputBlock(member.polynomials.data(), member.inputs.count, task->degree));
+    });
+  });
+}
+
+/// Of their chains.
+void Waveform::forget_past(std::span<const SubsystemId> some) {
+  std::vector<SubsystemId> chained;
+  for (const SubsystemId s : some) {
+    if (members_[s].tried == Tried::Chain) chained.push_back(s);
+  }
+  if (chained.empty()) return;
+  engine_->executor().for_each(
+      chained, [&](std::size_t i) { at_home(chained[i], [&] { members_[chained[i]].chain->forget_past(); }); });
 }
 
 void Waveform::take_outputs(CoupledSystem& system, SubsystemId s) {
@@ -600,7 +690,7 @@ void Waveform::take_outputs(CoupledSystem& system, SubsystemId s) {
   const auto returns = system.counters(s).early_returns;
   if (returns > std::exchange(member.early_returns, returns)) {
     member.outputs.break_here();
-    if (member.chain) member.chain->forget_past();
+    forget_past(std::span(&s, 1));
   }
 }
 
@@ -613,7 +703,8 @@ void Waveform::instant_passed(CoupledSystem& system, Time t) {
       member.outputs.set(member.outputs.known() - 1, o, system.outputs()[member.outputs_range.first + o]);
     }
     member.outputs.break_here();
-    if (member.chain) member.chain->forget_past();
+    const SubsystemId id{s};
+    forget_past(std::span(&id, 1));
     member.raw.assign(engine_->executor().of(SubsystemId{s}).outputs().begin(),
                       engine_->executor().of(SubsystemId{s}).outputs().end());
     member.observed = false;
@@ -624,8 +715,11 @@ void Waveform::instant_passed(CoupledSystem& system, Time t) {
 }
 
 MethodMemory Waveform::memory() const {
-  std::vector<base::Bytes> chains;
-  for (const Member& member : members_) chains.push_back(member.chain ? member.chain->memory() : base::Bytes{});
+  std::vector<base::Bytes> chains(members_.size());
+  engine_->executor().for_everyone([&](SubsystemId s) {
+    if (members_[s].tried != Tried::Chain) return;
+    chains[s] = engine_->executor().bytes_of(s, [&] { return members_[s].chain->memory(); });
+  });
   const auto columns = columns_ ? columns_->memory() : numerics::InterfaceColumns::Memory{};
   return {step_, {}, base::to_bytes(*this, chains, columns)};
 }
@@ -637,9 +731,15 @@ void Waveform::restore(const MethodMemory& memory) {
   reader(*this);
   reader(chains);
   reader(columns);
-  for (std::size_t s = 0; s < members_.size(); ++s) {
-    if (members_[s].chain) members_[s].chain->restore(chains[s]);
-  }
+  engine_->executor().for_everyone([&](SubsystemId s) {
+    Member& member = members_[s];
+    if (member.tried != Tried::Chain) return;
+    const auto restore = [&] {
+      member.chain->restore(chains[s]);
+      member.quality = member.chain->quality().numbers();
+    };
+    at_home(s, restore, std::span<double>(member.quality));
+  });
   columns_.reset();
   if (columns.residuals.empty()) return;
   columns_.emplace(unknowns_);
@@ -691,7 +791,8 @@ std::vector<Fact> Waveform::notes(const CoupledSystem& system) const {
   for (const SubsystemId s : estimated_) {
     const Member& member = members_[s];
     const bool continued = member.tried == Tried::Continued;
-    if (member.inputs.count == 0 || (!continued && !member.chain->is_linearized())) continue;  // a closing note
+    const bool linearized = member.kind == trials::ChainKind::Linearized;
+    if (member.inputs.count == 0 || (!continued && !linearized)) continue;  // a closing note
     notes.push_back({continued ? FactCode::OutputsContinued : FactCode::TrialsEstimated, {system.graph().name(s)}});
   }
   return notes;
@@ -702,8 +803,10 @@ std::vector<Fact> Waveform::closing_notes(const CoupledSystem& system) const {
   for (std::size_t s = 0; s < members_.size(); ++s) {
     const Member& member = members_[s];
     const auto& name = system.graph().name(SubsystemId{s});
-    if (member.chain) {
-      if (auto note = member.chain->note(name)) notes.push_back(std::move(*note));
+    if (member.kind == trials::ChainKind::Named || member.kind == trials::ChainKind::Identified) {
+      const auto quality = trials::PredictionQuality::of(member.quality);
+      auto note = trials::note_of(quality, engine_->estimator(SubsystemId{s}), name);
+      if (note) notes.push_back(std::move(*note));
     }
     if (const Time last = system.time_of(SubsystemId{s}); last < settings_.stop && now_ >= settings_.stop) {
       notes.push_back(

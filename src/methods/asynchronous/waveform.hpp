@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -89,8 +91,11 @@ class Waveform final : public Method {
     IdRange<InputId> inputs;
     IdRange<OutputId> outputs_range;
     std::vector<unsigned char> read;  // per output: connected
-    std::unique_ptr<trials::StepChain> chain;
-    std::vector<double> polynomials;  // of one step
+    trials::ChainKind kind = trials::ChainKind::None;
+    bool follows_at_once = false;                                       // its chain knows how outputs follow inputs
+    std::unique_ptr<trials::StepChain> chain;                           // where it lives
+    std::array<double, trials::PredictionQuality::kNumbers> quality{};  // of the chain, where it was observed
+    std::vector<double> polynomials;                                    // of one step
   };
 
   void join(CoupledSystem& system, SubsystemId s);
@@ -119,9 +124,17 @@ class Waveform final : public Method {
   void bring_to_end(CoupledSystem& system, SubsystemId s, Time end, std::span<double> outputs) const;
   void commit(CoupledSystem& system);
   void take_outputs(CoupledSystem& system, SubsystemId s);
+  void look_at_all(CoupledSystem& system);
   void look(CoupledSystem& system, SubsystemId s);
   template <class Gain>
   void take_direct(const CoupledSystem& system, SubsystemId s, const Gain& gain);
+  void make_chains();
+  void follow_chains(CoupledSystem& system);
+  void expect_steps();
+  void forget_past(std::span<const SubsystemId> some);
+  template <class Work, class... Results>
+  void at_home(SubsystemId s, Work&& work, Results... results) const;
+  std::span<std::uint64_t> linearizations(SubsystemId s) const;
   Duration size_of(const Member& member, std::size_t sample) const;
 
   WaveformOptions options_;
@@ -147,6 +160,7 @@ class Waveform final : public Method {
   std::size_t unknowns_ = 0;                      // of these
   std::vector<base::SignalRange> window_ranges_;  // per output
   std::vector<SubsystemId> tried_, estimated_, due_;
+  std::vector<SubsystemId> some_;  // of a batch, as it is made up
   std::vector<StepTask> tasks_;
   CoupledSystem::Saved saved_;
 };

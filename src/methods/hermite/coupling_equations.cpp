@@ -34,6 +34,7 @@ CouplingEquations::CouplingEquations(const CoupledSystem& system, std::span<cons
   find_blocks();
   place_blocks();
   values_.assign(4 * blocks_.size(), 0.0);
+  entries_.assign(4 * blocks_.size(), 0.0);
   right_side_.assign(2 * unknowns_.size(), 0.0);
   memory_.scale.assign(unknowns_.size(), 0.0);
 }
@@ -123,21 +124,29 @@ void CouplingEquations::update(trials::Trials& trials, const Step& step, std::sp
   trials.for_all([&](SubsystemId s) {
     if (!all && revisions[s] == revision_[s]) return;
     revision_[s] = revisions[s];
-    const trials::StandIn* stand_in = trials.stand_in(s);
-    for (std::size_t b = first_block_[s]; b < first_block_[s + 1]; ++b) {
-      if (stand_in != nullptr) {
-        compute_block(*stand_in, blocks_[b]);
-      } else {
-        compute_block(*trials.estimator(s), blocks_[b]);
-      }
-    }
+    const std::size_t first = first_block_[s];
+    const std::size_t end = first_block_[s + 1];
+    trials.at_home(
+        s, [&] { compute_blocks(trials, s); }, std::span(entries_).subspan(4 * first, 4 * (end - first)));
+    for (std::size_t b = first; b < end; ++b) place_entries(blocks_[b], &entries_[4 * b]);
   });
   ++memory_.factorizations;
   if (!lu_->refactor(values_)) factor_anew();
 }
 
+void CouplingEquations::compute_blocks(trials::Trials& trials, SubsystemId s) {
+  const trials::StandIn* stand_in = trials.stand_in(s);
+  for (std::size_t b = first_block_[s]; b < first_block_[s + 1]; ++b) {
+    if (stand_in != nullptr) {
+      compute_block(*stand_in, blocks_[b], &entries_[4 * b]);
+    } else {
+      compute_block(*trials.estimator(s), blocks_[b], &entries_[4 * b]);
+    }
+  }
+}
+
 template <class Estimate>
-void CouplingEquations::compute_block(const Estimate& estimator, const Block& block) {
+void CouplingEquations::compute_block(const Estimate& estimator, const Block& block, double* entries) const {
   // How the coefficients of an input depend on the value at the end of the step, and on h times the slope there.
   const double h = step_.size;
   const auto of_value = step_.slopes_known ? numerics::CubicHermite::by_right_value(h)
@@ -162,11 +171,18 @@ void CouplingEquations::compute_block(const Estimate& estimator, const Block& bl
   }
   const double identity = block.row == block.column ? 1.0 : 0.0;
   const double ratio = memory_.scale[block.column] / memory_.scale[block.row];
-  double* const entry = values_.data() + block.place;
-  entry[0] = identity - ratio * value_by_value;
-  entry[1] = -ratio * slope_by_value;
-  entry[block.to_next_column] = -ratio * value_by_slope;
-  entry[block.to_next_column + 1] = identity - ratio * slope_by_slope;
+  entries[0] = identity - ratio * value_by_value;
+  entries[1] = -ratio * slope_by_value;
+  entries[2] = -ratio * value_by_slope;
+  entries[3] = identity - ratio * slope_by_slope;
+}
+
+void CouplingEquations::place_entries(const Block& block, const double* entries) {
+  double* const to = values_.data() + block.place;
+  to[0] = entries[0];
+  to[1] = entries[1];
+  to[block.to_next_column] = entries[2];
+  to[block.to_next_column + 1] = entries[3];
 }
 
 void CouplingEquations::factor_anew() {

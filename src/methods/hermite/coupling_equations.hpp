@@ -64,8 +64,10 @@ class CouplingEquations {
 
   void find_blocks();
   void place_blocks();
+  void compute_blocks(trials::Trials& trials, SubsystemId s);
   template <class Estimate>  // trials::Estimator or trials::StandIn
-  void compute_block(const Estimate& estimator, const Block& block);
+  void compute_block(const Estimate& estimator, const Block& block, double* entries) const;
+  void place_entries(const Block& block, const double* entries);
   void factor_anew();
   [[noreturn]] void throw_singular(std::size_t unknown, const Step& step) const;
 
@@ -77,6 +79,7 @@ class CouplingEquations {
   std::vector<Term> terms_;
   std::vector<std::size_t> first_block_;  // per subsystem, into blocks_
   std::optional<numerics::SparseLu> lu_;  // none without connections
+  std::vector<double> entries_;           // four of each block: what goes from where a subsystem lives to all
   std::vector<double> values_, right_side_;
   std::vector<std::uint64_t> revision_;  // per subsystem: of the gains in its blocks
   Step step_;                            // of the blocks

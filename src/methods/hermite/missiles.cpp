@@ -31,12 +31,10 @@ void MissilesStrategy::start(CoupledSystem& system, HermiteStep& step, bool adap
 }
 
 /// An output that is the difference of large terms cannot be better than they are.
-void MissilesStrategy::propose(CoupledSystem& system, HermiteStep& step) {
+void MissilesStrategy::propose(CoupledSystem&, HermiteStep& step) {
   if (!adaptive_) return;
-  const Graph& graph = system.graph();
   for (const OutputId y : step.unknowns()) {
-    const SubsystemId s = graph.owner(y);
-    terms_[y] = std::max(terms_[y], step.trials().estimator(s)->size_of_terms(y - graph.outputs_of(s).first));
+    terms_[y] = std::max(terms_[y], step.trials().size_of_terms(y));
   }
 }
 
