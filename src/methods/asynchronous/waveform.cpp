@@ -716,10 +716,11 @@ void Waveform::instant_passed(CoupledSystem& system, Time t) {
 
 MethodMemory Waveform::memory() const {
   std::vector<base::Bytes> chains(members_.size());
-  engine_->executor().for_everyone([&](SubsystemId s) {
+  const auto add = [&](SubsystemId s) {
     if (members_[s].tried != Tried::Chain) return;
     chains[s] = engine_->executor().bytes_of(s, [&] { return members_[s].chain->memory(); });
-  });
+  };
+  if (!members_.empty()) engine_->executor().for_everyone(add);
   const auto columns = columns_ ? columns_->memory() : numerics::InterfaceColumns::Memory{};
   return {step_, {}, base::to_bytes(*this, chains, columns)};
 }
