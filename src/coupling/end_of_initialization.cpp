@@ -47,7 +47,7 @@ bool EndOfInitialization::begin_again(const std::vector<SubsystemId>& late) {
     for (auto* subsystem : subsystems_) subsystem->facets().reset->reset();
     return true;
   }
-  for (const SubsystemId s : late) dynamic_cast<subsystem::EndsInitialization*>(subsystems_[s])->note_used_before();
+  for (const SubsystemId s : late) subsystem::note_used_before_of(*subsystems_[s]);
   return false;
 }
 

@@ -138,10 +138,10 @@ class NativeSubsystem final : public Subsystem,
   std::vector<bool> saved_waits_;  ///< by id
   bool shares_events_ = false;
   bool event_waits_ = false;
-  std::optional<EventIntegration> to_event_;
-  StepReport report_;                 ///< of the last held step that found an event
-  std::vector<Value> discrete_;       ///< outputs, as read last
-  std::vector<double> no_curvature_;  ///< Equations take no second derivatives of the inputs
+  std::optional<EventIntegration> to_event_;  ///< from the derivatives, whatever `integrate` of the model does
+  StepReport report_;                         ///< of the last held step that found an event
+  std::vector<Value> discrete_;               ///< outputs, as read last
+  std::vector<double> no_curvature_;          ///< Equations take no second derivatives of the inputs
 };
 
 NativeSubsystem::NativeSubsystem(std::string name, std::unique_ptr<Model> model)
