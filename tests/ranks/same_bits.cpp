@@ -342,6 +342,7 @@ class Everything {
 
   /// Estimates of every kind, by the methods that use them.
   void check_estimates() {
+    int number = 0;
     std::uint64_t asked = 0;
     const auto system = estimated_system();
     const auto extensions_until = [&](Time refuses_from) {
@@ -355,8 +356,8 @@ class Everything {
     for (const std::string method : {"missiles", "ifosmondi", "waveform"}) {
       for (const bool adaptive : {false, true}) {
         for (const bool goes_back : {false, true}) {
-          if (!is_next()) continue;
-          auto description = placed(system.description(method, 0.05, 0.4), ranks_.size(), number_ / share_);
+          if (!is_chosen(number++)) continue;
+          auto description = placed(system.description(method, 0.05, 0.4), ranks_.size(), made_);
           auto& options = description.method_options[method];
           options["adaptive"] = {OptionValue(adaptive), {}};
           if (adaptive) options["min_step"] = {OptionValue(0.02), {}};
