@@ -83,6 +83,7 @@ void step_and_keep(const entrain::SystemDescription& description, const fs::path
 }
 
 void run_and_judge(const entrain::SystemDescription& description, const fs::path& folder) {
+  const entrain::LongCallWatch long_calls([](const entrain::Fact& call) { std::cerr << render(call) << '\n'; });
   entrain::RunDirectoryOptions options;
   options.folder = folder / "run";
   const auto run = entrain::run(description, options);
