@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 
 #include "ranks/mpi_plugin.hpp"
 
@@ -62,6 +63,7 @@ int progress() {
 }
 
 int send(const void* bytes, std::size_t count, int to) {
+  if (count > std::numeric_limits<int>::max()) return MPI_ERR_COUNT;
   return MPI_Send(bytes, static_cast<int>(count), MPI_BYTE, to, kTag, all);
 }
 

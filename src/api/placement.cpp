@@ -12,6 +12,7 @@
 
 #include "advise/choose_method.hpp"
 #include "api/fmus_apart.hpp"
+#include "assembly/subsystem_factory.hpp"
 #include "description/subsystem_keys.hpp"
 #include "entrain/coupled_system.hpp"
 #include "entrain/fact_codes.hpp"
@@ -65,10 +66,11 @@ std::optional<Seconds> measured_before(const SystemDescription& description, con
   return seconds;
 }
 
-/// For a pilot, in which no call may last for ever.
+/// For a pilot, in which no call of a worker may last for ever. In the process of a rank it would end that.
 SystemDescription with_limits(SystemDescription description) {
+  const SystemDescription written = description;
   for (auto& subsystem : description.subsystems) {
-    if (subsystem.isolate && !subsystem.timeout) subsystem.timeout = {kLongestCall, {}};
+    if (assembly::group_on_ranks(subsystem, written) && !subsystem.timeout) subsystem.timeout = {kLongestCall, {}};
   }
   return description;
 }

@@ -135,7 +135,12 @@ class Listener {
  public:
   enum class End { Closed, LateCall, LateStage };
   Listener(int descriptor, const SharedPage& page, const CallNote& note, const ChildLimits& limits)
-      : descriptor_(descriptor), page_(page), note_(note), limits_(limits), calls_(note.calls.load()) {}
+      : descriptor_(descriptor),
+        page_(page),
+        note_(note),
+        limits_(limits),
+        calls_(note.calls.load()),
+        calls_before_(calls_) {}
 
   End listen(Bytes& answer) {
     for (;;) {
@@ -167,7 +172,7 @@ class Listener {
     if (calls != calls_ || stage != stage_) call_since_ = now;
     stage_ = stage;
     calls_ = calls;
-    if (exceeds(now - call_since_, limits_.call)) return End::LateCall;
+    if (exceeds(now - call_since_, limits_.call)) return calls != calls_before_ ? End::LateCall : End::LateStage;
     if (stage > 0 && exceeds(now - stage_since_, limits_.later_stages)) return End::LateStage;
     return std::nullopt;
   }
@@ -181,6 +186,7 @@ class Listener {
   const ChildLimits& limits_;
   int stage_ = 0;
   std::uint64_t calls_;
+  std::uint64_t calls_before_;  // the copy was made: those in the note are not of it
   Clock::time_point stage_since_ = Clock::now();
   Clock::time_point call_since_ = stage_since_;
 };

@@ -60,6 +60,9 @@ std::exception_ptr work_in_silence(CallRecord& record, base::FunctionRef<void()>
   } catch (const std::exception& thrown) {
     error.emplace(ErrorCode::SubsystemFailed, thrown.what());
     failure = std::make_exception_ptr(*error);
+  } catch (...) {
+    error.emplace(ErrorCode::SubsystemFailed, "an exception of an unknown type");
+    failure = std::make_exception_ptr(*error);
   }
   record.be_silent(false);
   put_error(record, error ? &*error : nullptr);

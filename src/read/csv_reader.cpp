@@ -149,12 +149,10 @@ class CsvParser {
  private:
   bool take_header(std::string_view& text, bool whole) {
     const auto from = text;
-    std::vector<bool> quoted;
-    const auto header = base::take_csv_record(text, ',', &quoted);
+    const auto header = base::take_csv_record(text);
     if (!header && !whole) return false;
     if (!header || !is_time(trimmed(header->front()))) throw malformed({file_, 1}, no_header(from));
     line_ = 1;
-    quotes_numbers_ = quoted.front();
     results_.names.assign(header->begin() + 1, header->end());
     results_.columns.resize(results_.names.size());
     results_.known.resize(results_.names.size());

@@ -63,8 +63,11 @@ std::unique_ptr<ResultsFile> make_final_file(std::string_view format, const std:
 
 void replace_results_file(std::string_view format, const std::filesystem::path& file,
                           base::FunctionRef<void(ResultsFile&)> write) {
-  auto temporary = file;  // in the same folder, because a rename is atomic only inside one file system
-  temporary += fmt::format(".{}.tmp", ::getpid());
+  std::error_code none;
+  const auto place = std::filesystem::weakly_canonical(file, none);  // what a link refers to is replaced, not the link
+  const auto target = none ? file : place;
+  auto temporary = target;  // in the same folder, because a rename is atomic only inside one file system
+  temporary += fmt::format(".{}.{}.tmp", ::getpid(), ::gettid());
   try {
     const auto made = make_final_file(format, temporary);
     write(*made);
@@ -75,7 +78,7 @@ void replace_results_file(std::string_view format, const std::filesystem::path& 
     throw;
   }
   std::error_code error;
-  std::filesystem::rename(temporary, file, error);
+  std::filesystem::rename(temporary, target, error);
   if (error) throw base::file_error("write", file, error.value());
 }
 

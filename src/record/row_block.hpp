@@ -17,7 +17,7 @@ struct RowRange {
 
 /// Rows of numbers to be written to a file. Has its full size from the start: adding a row allocates nothing, and rows
 /// that are complete can be read by another thread while further ones are added. Rows are the only trace of a run whose
-/// process dies of a damaged heap, so they do not lie in it.
+/// process dies of a damaged heap, so they do not lie in it; long texts and bytes still do.
 class RowBlock {
  public:
   /// `discrete`: how many of the columns are no real numbers, and kept exactly as well.

@@ -228,7 +228,7 @@ base::LongCall WorkerProcess::look(Wait& wait) {
           {FactCode::CallInterrupted, {caller.subsystem}, {{"function", function_in(box)}}},
           {.subsystem = {}, .variable = {}, .time = time_in(box), .remedy = {}}});
   }
-  const Duration lasted = timer_.look({number, page_.bell.load(), page_.note.calls.load()});
+  const Duration lasted = timer_.look({number, box.posted.load(), page_.note.calls.load()});
   if (caller.timeout && lasted > *caller.timeout + kAfterTimeout) fail(late_report(caller, box));
   if (lasted <= base::kFirstLongCall) return {};
   return {base::long_call(caller.subsystem, function_in(box), lasted, time_in(box), "own"), caller.log.long_call,

@@ -342,7 +342,7 @@ class Everything {
 
   /// Estimates of every kind, by the methods that use them.
   void check_estimates() {
-    int number = 0;
+    int row = 0;
     std::uint64_t asked = 0;
     const auto system = estimated_system();
     const auto extensions_until = [&](Time refuses_from) {
@@ -355,8 +355,9 @@ class Everything {
     const Extensions extensions = extensions_until(kNever);
     for (const std::string method : {"missiles", "ifosmondi", "waveform"}) {
       for (const bool adaptive : {false, true}) {
+        int column = row++;  // as above
         for (const bool goes_back : {false, true}) {
-          if (!is_chosen(number++)) continue;
+          if (!is_chosen(column++)) continue;
           auto description = placed(system.description(method, 0.05, 0.4), ranks_.size(), made_);
           auto& options = description.method_options[method];
           options["adaptive"] = {OptionValue(adaptive), {}};

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -97,7 +98,7 @@ TEST(LongCalls, listener_may_end_itself_and_make_others) {
 TEST(LongCalls, listener_is_called_no_more_once_it_is_gone) {
   std::atomic<bool> entered = false;
   std::atomic<bool> goes_on = false;
-  bool gone = false;
+  std::atomic<bool> gone = false;
   bool called_when_gone = false;
   auto calls = std::make_unique<base::LongCalls>([&](const Fact&) {
     entered = true;
@@ -111,6 +112,7 @@ TEST(LongCalls, listener_is_called_no_more_once_it_is_gone) {
     calls.reset();
     gone = true;
   });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // would be gone by now, if it did not wait
   goes_on = true;
   goes_on.notify_all();
   reporting.join();
