@@ -96,7 +96,8 @@ class WorkerProcess {
   std::string function_in(const Mailbox& box) const;
   std::optional<Time> time_in(const Mailbox& box) const;
 
-  /// Differs when another call is under way: of which subsystem, after how many exchanges with it and calls of foreign code.
+  /// Differs when another call is under way: of which subsystem, after how many exchanges with it and calls of foreign
+  /// code.
   struct CurrentCall {
     std::size_t number = 0;
     std::uint32_t exchanges = 0;
