@@ -19,6 +19,7 @@ struct GuardedMemory {
 
   GuardedMemory() = default;
   template <class Other>
+  // NOLINTNEXTLINE(google-explicit-constructor): containers convert allocators
   GuardedMemory(const GuardedMemory<Other>& /*other*/) noexcept {}
 
   T* allocate(std::size_t count) {
