@@ -38,15 +38,21 @@ constexpr std::uint64_t kMore = 0, kLast = 1, kLongCall = 2;
   const base::FaultWatch watch(
       [&](const Error& error) { write_frame(descriptor, kLast, server.after_fault(error.what())); });
   std::mutex writing;
+  bool answers = false;  // a report behind the answer would be taken for one of the next case
   const base::LongCalls long_calls([&](const Fact& call) {
     const std::lock_guard lock(writing);
-    write_frame(descriptor, kLongCall, base::to_bytes(call));
+    if (answers) write_frame(descriptor, kLongCall, base::to_bytes(call));
   });
   while (!server.is_used_up()) {
     const auto request = read_frame(descriptor);
     if (!request) break;
+    {
+      const std::lock_guard lock(writing);
+      answers = true;
+    }
     const base::Bytes answer = server.answer(request->kind);
     const std::lock_guard lock(writing);
+    answers = false;
     write_frame(descriptor, server.is_used_up() ? kLast : kMore, answer);
   }
   ::_exit(0);
